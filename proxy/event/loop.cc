@@ -1,0 +1,172 @@
+#include "event/loop.h"
+
+#include <event2/event.h>
+#include <event2/event_struct.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace damper::event {
+namespace {
+
+timeval to_timeval(Duration delay) {
+  const auto us = std::max<std::int64_t>(
+      std::chrono::ceil<std::chrono::microseconds>(delay).count(), 0);
+  return {.tv_sec = us / 1'000'000, .tv_usec = us % 1'000'000};
+}
+
+class LoopTimer final : public Timer {
+ public:
+  LoopTimer(Loop& loop, std::function<void()> fire) : loop_(loop), fire_(std::move(fire)) {
+    evtimer_assign(&event_, loop.base(), &LoopTimer::on_time, this);
+  }
+  ~LoopTimer() override { event_del(&event_); }
+  LoopTimer(const LoopTimer&) = delete;
+  LoopTimer& operator=(const LoopTimer&) = delete;
+
+  void arm(Duration delay) override {
+    due_ = loop_.now() + delay;
+    armed_ = true;
+    add(delay);
+  }
+  void cancel() override {
+    if (std::exchange(armed_, false)) event_del(&event_);
+  }
+  bool armed() const override { return armed_; }
+
+ private:
+  void add(Duration delay) {
+    const timeval tv = to_timeval(delay);
+    DAMPER_CHECK(evtimer_add(&event_, &tv) == 0);
+  }
+
+  static void on_time(evutil_socket_t, short, void* self) {
+    auto& timer = *static_cast<LoopTimer*>(self);
+    // libevent's clock is coarse and may be some milliseconds early; Retry-After must not be.
+    if (const TimePoint now = timer.loop_.now(); now < timer.due_) {
+      timer.add(timer.due_ - now);
+      return;
+    }
+    timer.armed_ = false;
+    timer.fire_();
+  }
+
+  Loop& loop_;
+  std::function<void()> fire_;
+  TimePoint due_{};
+  bool armed_ = false;
+  struct event event_ {};
+};
+
+}  // namespace
+
+// The descriptor through which other threads wake the loop.
+class Loop::Wakeup {
+ public:
+  explicit Wakeup(event_base* base) : fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+    DAMPER_CHECK(fd_ >= 0);
+    event_assign(&event_, base, fd_, EV_READ | EV_PERSIST, &Wakeup::on_wake, nullptr);
+    DAMPER_CHECK(event_add(&event_, nullptr) == 0);
+  }
+  ~Wakeup() {
+    event_del(&event_);
+    ::close(fd_);
+  }
+  Wakeup(const Wakeup&) = delete;
+  Wakeup& operator=(const Wakeup&) = delete;
+
+  void wake() const {
+    const std::uint64_t one = 1;
+    (void)!::write(fd_, &one, sizeof one);
+  }
+
+ private:
+  static void on_wake(evutil_socket_t fd, short, void*) {
+    std::uint64_t count = 0;
+    (void)!::read(fd, &count, sizeof count);
+  }
+
+  int fd_;
+  struct event event_ {};
+};
+
+void Loop::FreeBase::operator()(event_base* base) const { event_base_free(base); }
+
+Loop::Loop() {
+  std::unique_ptr<event_config, decltype(&event_config_free)> config(event_config_new(),
+                                                                     &event_config_free);
+  event_config_set_flag(config.get(), EVENT_BASE_FLAG_NOLOCK);
+  base_.reset(event_base_new_with_config(config.get()));
+  DAMPER_CHECK(base_);
+  wakeup_ = std::make_unique<Wakeup>(base_.get());
+}
+
+Loop::~Loop() {
+  end_turn();
+  wakeup_.reset();
+}
+
+void Loop::run() {
+  while (!stopping_) {
+    now_known_ = false;
+    event_base_loop(base_.get(), EVLOOP_ONCE | EVLOOP_NO_EXIT_ON_EMPTY);
+    run_posted();
+    end_turn();
+  }
+  stopping_ = false;
+}
+
+void Loop::end_turn() {
+  while (!end_of_turn_.empty() || !doomed_.empty()) {
+    for (EndOfTurn* work : std::exchange(end_of_turn_, {})) {
+      if (!work) continue;
+      work->queued_ = false;
+      work->at_end_of_turn();
+    }
+    std::exchange(doomed_, {}).clear();
+  }
+}
+
+void Loop::at_end_of_turn(EndOfTurn& work) {
+  if (std::exchange(work.queued_, true)) return;
+  end_of_turn_.push_back(&work);
+}
+
+void Loop::forget(EndOfTurn& work) {
+  if (!std::exchange(work.queued_, false)) return;
+  std::erase(end_of_turn_, &work);
+}
+
+void Loop::post(std::function<void()> fn) {
+  bool wake = false;
+  {
+    const std::lock_guard lock(mu_);
+    wake = posted_.empty();
+    posted_.push_back(std::move(fn));
+  }
+  if (wake) wakeup_->wake();
+}
+
+void Loop::run_posted() {
+  std::vector<std::function<void()>> batch;
+  {
+    const std::lock_guard lock(mu_);
+    batch.swap(posted_);
+  }
+  for (auto& fn : batch) fn();
+}
+
+TimePoint Loop::now() {
+  if (!std::exchange(now_known_, true)) now_ = Clock::now();
+  return now_;
+}
+
+std::unique_ptr<Timer> Loop::timer(std::function<void()> fire) {
+  return std::make_unique<LoopTimer>(*this, std::move(fire));
+}
+
+}  // namespace damper::event

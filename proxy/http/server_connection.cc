@@ -1,0 +1,198 @@
+#include "http/server_connection.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace damper::http {
+
+ServerConnection::ServerConnection(Owner& owner, const config::HttpOptions& options,
+                                   Timeouts timeouts, event::Loop& loop, net::ReadBlock& block,
+                                   net::Fd fd, std::unique_ptr<net::Transport> transport,
+                                   std::unique_ptr<ServerCodec> codec, const net::Address& peer,
+                                   std::uint64_t id)
+    : owner_(owner),
+      options_(options),
+      timeouts_(timeouts),
+      codec_(std::move(codec)),
+      peer_(peer),
+      peer_text_(peer.to_string()),
+      id_(id),
+      connection_(loop, block, std::move(fd), std::move(transport), *this,
+                  net::Connection::Start::kAccepted) {}
+
+const std::string& ServerConnection::local_text() {
+  if (local_text_.empty()) local_text_ = net::Address::local_of(connection_.fd()).to_string();
+  return local_text_;
+}
+
+void ServerConnection::on_connected() {
+  if (options_.max_connection_duration > Duration::zero()) {
+    max_age_ = connection_.loop().timer([this] { drain(); });
+    max_age_->arm(options_.max_connection_duration);
+  }
+  rest();
+}
+
+void ServerConnection::rest() { timeouts_.idle.restart(*this); }
+
+Status ServerConnection::on_bytes(Buffer& in) {
+  const Status status = codec_->receive(in, *this);
+  if (connection_.closed()) return Ok{};
+  connection_.flush_later();
+  if (!status) {  // what could be answered has been; close_if_finished() ends it unless a stream still answers
+    close_if_finished(true);
+    return Ok{};
+  }
+  if (streams_.empty()) {
+    if (codec_->idle() && in.empty()) {
+      rest();
+    } else if (timeouts_.head.timeout() > Duration::zero()) {
+      if (!waiting_for_head_) timeouts_.head.restart(*this);
+      waiting_for_head_ = true;
+    }
+  }
+  return Ok{};
+}
+
+Status ServerConnection::on_eof(Buffer& in) {
+  // A half-closed client cannot be told from one that has left; like its peers Damper stops working for it.
+  (void)in;
+  return Error{Errc::kClosed, Side::kDownstream, "the client closed the connection"};
+}
+
+void ServerConnection::on_drained() {
+  // A stream may end and leave the list while it is told.
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const StreamId id = streams_[i].id;
+    streams_[i].stream->on_drained();
+    if (connection_.closed()) return;
+    if (i < streams_.size() && streams_[i].id != id) --i;
+  }
+}
+
+void ServerConnection::on_closed(const Error& why) {
+  leave();
+  max_age_.reset();
+  while (!streams_.empty()) {
+    Entry last = std::move(streams_.back());
+    streams_.pop_back();
+    last.stream->on_connection_closed(why);
+    connection_.loop().destroy_later(std::move(last.stream));
+  }
+  owner_.on_closed(*this, why);
+}
+
+void ServerConnection::on_timeout() {
+  owner_.on_timeout_of(*this, waiting_for_head_);
+  if (waiting_for_head_) {
+    on_bad_request(0, 408, {Errc::kTimeout, Side::kDownstream, "request_header_timeout"});
+    return;
+  }
+  drain();
+}
+
+ServerConnection::Entry* ServerConnection::find(StreamId id) {
+  const auto at = std::find_if(streams_.begin(), streams_.end(),
+                               [id](const Entry& e) { return e.id == id; });
+  return at == streams_.end() ? nullptr : &*at;
+}
+
+ServerStream& ServerConnection::open(StreamId id) {
+  leave();
+  waiting_for_head_ = false;
+  ++requests_;
+  streams_.push_back({.id = id, .stream = owner_.make_stream(*this, id)});
+  return *streams_.back().stream;
+}
+
+void ServerConnection::on_request_head(StreamId id, RequestHead&& head, bool end) {
+  ServerStream& stream = open(id);
+  streams_.back().request_ended = end;
+  if (requests_ == options_.max_requests_per_connection) codec_->go_away();
+  stream.on_request_head(std::move(head), end);
+}
+
+void ServerConnection::on_request_body(StreamId id, Buffer& body, bool end) {
+  Entry* entry = find(id);
+  if (!entry) return;
+  entry->request_ended = end;
+  entry->stream->on_request_body(body, end);
+}
+
+void ServerConnection::on_request_trailers(StreamId id, Fields&& trailers) {
+  Entry* entry = find(id);
+  if (!entry) return;
+  entry->request_ended = true;
+  entry->stream->on_request_trailers(std::move(trailers));
+}
+
+void ServerConnection::on_request_reset(StreamId id, Reset why) {
+  if (Entry* entry = find(id)) entry->stream->on_request_reset(why);
+}
+
+void ServerConnection::on_bad_request(StreamId id, int status, const Error& why) {
+  Entry* entry = find(id);
+  ServerStream& stream = entry ? *entry->stream : open(id);
+  stream.on_bad_request(status, why);
+}
+
+void ServerConnection::send_interim(StreamId id, const ResponseHead& head) {
+  codec_->send_interim(id, head);
+  connection_.flush_later();
+}
+
+void ServerConnection::send_head(StreamId id, const ResponseHead& head, bool end) {
+  codec_->send_head(id, head, end);
+  connection_.flush_later();
+}
+
+void ServerConnection::send_body(StreamId id, Buffer& body, bool end) {
+  codec_->send_body(id, body, end);
+  connection_.flush_later();
+}
+
+void ServerConnection::send_trailers(StreamId id, const Fields& trailers) {
+  codec_->send_trailers(id, trailers);
+  connection_.flush_later();
+}
+
+void ServerConnection::reset(StreamId id, Reset why) {
+  codec_->reset(id, why);
+  connection_.flush_later();
+}
+
+void ServerConnection::pause_body(StreamId) { connection_.pause(net::Connection::kBackPressure); }
+
+void ServerConnection::resume_body(StreamId) { connection_.resume(net::Connection::kBackPressure); }
+
+std::size_t ServerConnection::unsent_bytes(StreamId id) const {
+  return connection_.unsent_bytes() + codec_->unsent_bytes(id);
+}
+
+void ServerConnection::end_stream(StreamId id) {
+  Entry* entry = find(id);
+  if (!entry) return;
+  const bool linger = !entry->request_ended;
+  connection_.loop().destroy_later(std::move(entry->stream));
+  streams_.erase(streams_.begin() + (entry - streams_.data()));
+  connection_.resume(net::Connection::kBackPressure);
+  close_if_finished(linger);
+  if (connection_.closing()) return;
+  if (connection_.has_input()) connection_.deliver_later();
+  if (streams_.empty()) rest();
+}
+
+void ServerConnection::close_if_finished(bool linger) {
+  if (!codec_->finished() || !streams_.empty()) return;
+  leave();
+  const bool unread = linger || connection_.has_input();
+  connection_.close_when_flushed(unread ? options_.delayed_close_timeout : Duration::zero());
+}
+
+void ServerConnection::drain() {
+  codec_->go_away();
+  connection_.flush_later();
+  close_if_finished(false);
+}
+
+}  // namespace damper::http

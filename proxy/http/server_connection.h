@@ -1,0 +1,117 @@
+// A downstream connection: bytes to and from its codec, and the streams that run on it.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/model/listener.h"
+#include "event/timeout_queue.h"
+#include "http/codec.h"
+#include "net/connection.h"
+
+namespace damper::http {
+
+// One request, as its connection sees it. Implemented by stream::Stream. Ends with ServerConnection::end_stream().
+class ServerStream : public event::Disposable {
+ public:
+  virtual void on_request_head(RequestHead&& head, bool end) = 0;
+  virtual void on_request_body(Buffer& body, bool end) = 0;
+  virtual void on_request_trailers(Fields&& trailers) = 0;
+  virtual void on_bad_request(int status, const Error& why) = 0;  // answer with this status if nothing was answered yet
+  virtual void on_request_reset(Reset why) = 0;                   // the client gave up this request
+  virtual void on_connection_closed(const Error& why) = 0;        // nothing can be sent any more
+  virtual void on_drained() = 0;  // what was sent has left: more of the response may come
+};
+
+class ServerConnection final : public event::Disposable,
+                               private net::ConnectionOwner,
+                               private ServerSink,
+                               private event::TimeoutQueue::Member {
+ public:
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    virtual std::unique_ptr<ServerStream> make_stream(ServerConnection&, StreamId) = 0;
+    virtual void on_timeout_of(ServerConnection&, bool in_head) = 0;  // statistics
+    virtual void on_closed(ServerConnection&, const Error& why) = 0;  // hands it to destroy_later()
+  };
+
+  // The queues belong to the listener and outlive the connection.
+  struct Timeouts {
+    event::TimeoutQueue& idle;
+    event::TimeoutQueue& head;
+  };
+
+  ServerConnection(Owner& owner, const config::HttpOptions& options, Timeouts timeouts,
+                   event::Loop& loop, net::ReadBlock& block, net::Fd fd,
+                   std::unique_ptr<net::Transport> transport, std::unique_ptr<ServerCodec> codec,
+                   const net::Address& peer, std::uint64_t id);
+  void begin() { connection_.begin(); }
+
+  // For the stream `id`; each takes effect at the end of the turn.
+  void send_interim(StreamId id, const ResponseHead& head);
+  void send_head(StreamId id, const ResponseHead& head, bool end);
+  void send_body(StreamId id, Buffer& body, bool end);
+  void send_trailers(StreamId id, const Fields& trailers);
+  void reset(StreamId id, Reset why);
+  void pause_body(StreamId id);   // the request's body is not wanted for now
+  void resume_body(StreamId id);
+  std::size_t unsent_bytes(StreamId id) const;
+  void notify_when_drained() { connection_.notify_when_drained(); }
+  void end_stream(StreamId id);  // response complete or reset: the stream is destroyed at the end of the turn
+
+  void drain();  // finish what runs, accept nothing more; an idle connection closes at once
+  void close(const Error& why) { connection_.close(why); }
+
+  std::uint64_t id() const { return id_; }
+  const net::Address& peer() const { return peer_; }
+  const std::string& peer_text() const { return peer_text_; }
+  const std::string& local_text();
+  bool idle() const { return streams_.empty(); }
+  std::uint64_t bytes_read() const { return connection_.bytes_read(); }
+  std::uint64_t bytes_written() const { return connection_.bytes_written(); }
+
+ private:
+  struct Entry {
+    StreamId id;
+    std::unique_ptr<ServerStream> stream;
+    bool request_ended = false;
+  };
+
+  // net::ConnectionOwner
+  void on_connected() override;
+  Status on_bytes(Buffer& in) override;
+  Status on_eof(Buffer& in) override;
+  void collect(Buffer& out) override { codec_->pull(out); }
+  void on_drained() override;
+  void on_closed(const Error& why) override;
+  // ServerSink
+  void on_request_head(StreamId id, RequestHead&& head, bool end) override;
+  void on_request_body(StreamId id, Buffer& body, bool end) override;
+  void on_request_trailers(StreamId id, Fields&& trailers) override;
+  void on_request_reset(StreamId id, Reset why) override;
+  void on_bad_request(StreamId id, int status, const Error& why) override;
+  // event::TimeoutQueue::Member
+  void on_timeout() override;
+
+  Entry* find(StreamId id);
+  ServerStream& open(StreamId id);
+  void close_if_finished(bool linger);
+  void rest();  // between requests: start the clock of idleness
+
+  Owner& owner_;
+  const config::HttpOptions& options_;
+  Timeouts timeouts_;
+  std::unique_ptr<ServerCodec> codec_;
+  std::vector<Entry> streams_;
+  net::Address peer_;
+  std::string peer_text_;
+  std::string local_text_;
+  std::unique_ptr<event::Timer> max_age_;
+  std::uint64_t id_;
+  std::uint32_t requests_ = 0;
+  bool waiting_for_head_ = false;
+  net::Connection connection_;
+};
+
+}  // namespace damper::http

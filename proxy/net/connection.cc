@@ -1,0 +1,193 @@
+#include "net/connection.h"
+
+#include <sys/socket.h>
+
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+
+namespace damper::net {
+
+ReadBlock::Space ReadBlock::space() {
+  constexpr std::size_t kLeast = 16 * 1024;
+  if (block_ && !block_->shared()) block_->used_bytes = 0;
+  if (!block_ || block_->free_bytes() < kLeast) block_ = BlockRef(Block::create(kBytes));
+  return {block_, block_->used_bytes, block_->free_bytes()};
+}
+
+Connection::Connection(event::Loop& loop, ReadBlock& block, Fd fd,
+                       std::unique_ptr<Transport> transport, ConnectionOwner& owner, Start start)
+    : loop_(loop),
+      block_(block),
+      owner_(owner),
+      fd_(std::move(fd)),
+      transport_(std::move(transport)),
+      state_(start == Start::kConnecting ? State::kConnecting : State::kHandshaking) {
+  io_.emplace(loop_, fd_.get(), *this);
+}
+
+void Connection::begin() {
+  if (state_ == State::kConnecting) {
+    io_->want_write(true);
+  } else {
+    handshake();
+  }
+}
+
+Connection::~Connection() { loop_.forget(*this); }
+
+void Connection::handshake() {
+  const auto progress = transport_->handshake(fd_.get());
+  if (!progress) return close(progress.error());
+  io_->want_read(progress->next != Progress::Next::kWantWrite);
+  io_->want_write(progress->next == Progress::Next::kWantWrite);
+  if (progress->next != Progress::Next::kMore) return;
+  state_ = State::kOpen;
+  io_->want_read(paused_ == 0);
+  owner_.on_connected();
+}
+
+void Connection::on_readable() {
+  switch (state_) {
+    case State::kHandshaking: return handshake();
+    case State::kOpen: return read_once();
+    case State::kLingering: return discard_input();
+    case State::kConnecting:
+    case State::kClosed: return;
+  }
+}
+
+void Connection::on_writable() {
+  switch (state_) {
+    case State::kConnecting:
+      if (const int error = connect_error(fd_.get()); error != 0) {
+        return close({Errc::kRefused, Side::kUpstream, std::strerror(error)});
+      }
+      state_ = State::kHandshaking;
+      return handshake();
+    case State::kHandshaking: return handshake();
+    case State::kOpen: return at_end_of_turn();
+    case State::kLingering:
+    case State::kClosed: return;
+  }
+}
+
+void Connection::read_once() {
+  const ReadBlock::Space space = block_.space();
+  const auto progress =
+      transport_->read(fd_.get(), space.block->bytes() + space.offset, space.bytes);
+  if (!progress) return close(progress.error());
+  if (progress->next == Progress::Next::kEof) {
+    io_->want_read(false);
+    if (const Status status = owner_.on_eof(in_); !status) close(status.error());
+    return;
+  }
+  if (progress->bytes == 0) return;
+  bytes_read_ += progress->bytes;
+  space.block->used_bytes += static_cast<std::uint32_t>(progress->bytes);
+  in_.append_slice(space.block, space.offset, progress->bytes);
+  deliver();
+}
+
+void Connection::deliver() {
+  const Status status = owner_.on_bytes(in_);
+  if (closed()) return;
+  if (!status) return close(status.error());
+  if (closing_) in_.clear();
+  if (!in_.empty()) in_.compact();
+  if (in_.size() > kBacklogBytes) pause(kBacklog);
+}
+
+void Connection::deliver_later() {
+  deliver_ = true;
+  flush_later();
+}
+
+void Connection::discard_input() {
+  const ReadBlock::Space space = block_.space();
+  const auto progress =
+      transport_->read(fd_.get(), space.block->bytes() + space.offset, space.bytes);
+  if (!progress || progress->next == Progress::Next::kEof) {
+    close({Errc::kClosed, Side::kLocal, "closed after the last answer"});
+  }
+}
+
+void Connection::at_end_of_turn() {
+  if (state_ != State::kOpen) return;
+  if (std::exchange(deliver_, false) && !closing_) {
+    resume(kBacklog);
+    deliver();
+    if (state_ != State::kOpen) return;
+  }
+  owner_.collect(out_);
+  write_out();
+}
+
+void Connection::write_out() {
+  while (!out_.empty()) {
+    const auto progress = transport_->write(fd_.get(), out_);
+    if (!progress) return close(progress.error());
+    bytes_written_ += progress->bytes;
+    if (progress->next == Progress::Next::kWantWrite) break;
+  }
+  io_->want_write(!out_.empty());
+  if (notify_drained_ && out_.size() <= kLowMark) {
+    notify_drained_ = false;
+    owner_.on_drained();
+    if (closed()) return;
+  }
+  if (closing_ && out_.empty()) end_writing();
+}
+
+void Connection::close_when_flushed(Duration linger) {
+  if (closing()) return;
+  closing_ = true;
+  linger_for_ = linger;
+  flush_later();
+}
+
+void Connection::end_writing() {
+  if (linger_for_ == Duration::zero()) {
+    return close({Errc::kClosed, Side::kLocal, "closed after the last answer"});
+  }
+  state_ = State::kLingering;
+  in_.clear();
+  transport_->shutdown(fd_.get());
+  io_->want_read(true);
+  linger_ = loop_.timer([this] { close({Errc::kTimeout, Side::kLocal, "lingered long enough"}); });
+  linger_->arm(linger_for_);
+}
+
+void Connection::pause(Pause reason) {
+  paused_ |= reason;
+  if (state_ == State::kOpen) io_->want_read(false);
+}
+
+void Connection::resume(Pause reason) {
+  paused_ &= ~static_cast<unsigned>(reason);
+  if (state_ == State::kOpen && paused_ == 0) io_->want_read(true);
+}
+
+void Connection::close(const Error& why) {
+  if (std::exchange(state_, State::kClosed) == State::kClosed) return;
+  const Error kept = why;  // `why` may live in what the owner is about to drop
+  io_.reset();
+  fd_ = Fd();
+  linger_.reset();
+  in_.clear();
+  out_.clear();
+  owner_.on_closed(kept);
+}
+
+void Connection::abort(const Error& why) {
+  if (!closed()) set_abortive_close(fd_.get());
+  close(why);
+}
+
+bool Connection::has_unread_bytes() const {
+  char byte = 0;
+  return ::recv(fd_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
+}
+
+}  // namespace damper::net
