@@ -7,9 +7,11 @@ namespace damper::http {
 
 ClientConnection::ClientConnection(Owner& owner, event::Loop& loop, net::ReadBlock& block,
                                    net::Fd fd, std::unique_ptr<net::Transport> transport,
-                                   std::unique_ptr<ClientCodec> codec, std::uint64_t id)
+                                   std::unique_ptr<ClientCodec> codec,
+                                   event::TimeoutQueue& drain_timeout, std::uint64_t id)
     : owner_(owner),
       codec_(std::move(codec)),
+      drain_timeout_(drain_timeout),
       id_(id),
       connection_(loop, block, std::move(fd), std::move(transport), *this,
                   net::Connection::Start::kConnecting) {}
@@ -77,6 +79,7 @@ void ClientConnection::abandon(StreamId id) {
   if (!entry) return;
   entry->stream = nullptr;
   drained_bytes_ = 0;
+  drain_timeout_.restart(*this);
   connection_.resume(net::Connection::kBackPressure);
 }
 

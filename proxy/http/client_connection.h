@@ -46,7 +46,7 @@ class ClientConnection final : public event::Disposable,
 
   ClientConnection(Owner& owner, event::Loop& loop, net::ReadBlock& block, net::Fd fd,
                    std::unique_ptr<net::Transport> transport, std::unique_ptr<ClientCodec> codec,
-                   std::uint64_t id);
+                   event::TimeoutQueue& drain_timeout, std::uint64_t id);
   void begin() { connection_.begin(); }
 
   bool can_open() const { return connected_ && !connection_.closing() && codec_->can_open(); }
@@ -62,7 +62,8 @@ class ClientConnection final : public event::Disposable,
 
   // Cancels. HTTP/1 has no way to say so but to close.
   void reset(StreamId id);
-  // The rest of the response is of no interest. A short one is read, so that the connection can be used again.
+  // The rest of the response is of no interest. A short one is read, for as long as `drain_timeout` has patience, so that
+  // the connection can be used again.
   void abandon(StreamId id);
 
   void close(const Error& why) { connection_.close(why); }
@@ -76,6 +77,8 @@ class ClientConnection final : public event::Disposable,
   std::size_t requests() const { return requests_; }
   bool looks_alive() const { return !connection_.has_unread_bytes(); }
   const std::string& local_text();
+  std::uint64_t bytes_read() const { return connection_.bytes_read(); }
+  std::uint64_t bytes_written() const { return connection_.bytes_written(); }
 
  private:
   struct Entry {
@@ -110,6 +113,7 @@ class ClientConnection final : public event::Disposable,
 
   Owner& owner_;
   std::unique_ptr<ClientCodec> codec_;
+  event::TimeoutQueue& drain_timeout_;
   std::vector<Entry> streams_;
   std::string local_text_;
   std::uint64_t id_;

@@ -16,6 +16,7 @@ ServerConnection::ServerConnection(Owner& owner, const config::HttpOptions& opti
       codec_(std::move(codec)),
       peer_(peer),
       peer_text_(peer.to_string()),
+      peer_ip_(peer.ip()),
       id_(id),
       connection_(loop, block, std::move(fd), std::move(transport), *this,
                   net::Connection::Start::kAccepted) {}

@@ -66,6 +66,7 @@ class ServerConnection final : public event::Disposable,
   std::uint64_t id() const { return id_; }
   const net::Address& peer() const { return peer_; }
   const std::string& peer_text() const { return peer_text_; }
+  const std::string& peer_ip() const { return peer_ip_; }
   const std::string& local_text();
   bool idle() const { return streams_.empty(); }
   std::uint64_t bytes_read() const { return connection_.bytes_read(); }
@@ -106,6 +107,7 @@ class ServerConnection final : public event::Disposable,
   std::vector<Entry> streams_;
   net::Address peer_;
   std::string peer_text_;
+  std::string peer_ip_;
   std::string local_text_;
   std::unique_ptr<event::Timer> max_age_;
   std::uint64_t id_;

@@ -127,7 +127,7 @@ void Connection::at_end_of_turn() {
 void Connection::write_out() {
   while (!out_.empty()) {
     const auto progress = transport_->write(fd_.get(), out_);
-    if (!progress) return close(progress.error());
+    if (!progress) return on_write_failed(progress.error());
     bytes_written_ += progress->bytes;
     if (progress->next == Progress::Next::kWantWrite) break;
   }
@@ -138,6 +138,18 @@ void Connection::write_out() {
     if (closed()) return;
   }
   if (closing_ && out_.empty()) end_writing();
+}
+
+// The peer takes nothing more, but what it said before may still wait to be read: an early answer, for example.
+void Connection::on_write_failed(const Error& why) {
+  constexpr int kReads = 16;
+  out_.clear();
+  for (int i = 0; i < kReads && state_ == State::kOpen && paused_ == 0; ++i) {
+    const std::uint64_t before = bytes_read_;
+    read_once();
+    if (bytes_read_ == before) break;
+  }
+  close(why);
 }
 
 void Connection::close_when_flushed(Duration linger) {
@@ -174,7 +186,7 @@ void Connection::close(const Error& why) {
   const Error kept = why;  // `why` may live in what the owner is about to drop
   io_.reset();
   fd_ = Fd();
-  linger_.reset();
+  if (linger_) linger_->cancel();
   in_.clear();
   out_.clear();
   owner_.on_closed(kept);

@@ -90,6 +90,7 @@ class Connection final : public event::IoTarget, public event::EndOfTurn {
   void deliver();
   void discard_input();
   void write_out();
+  void on_write_failed(const Error& why);
   void end_writing();
 
   static constexpr std::size_t kBacklogBytes = 128 * 1024;

@@ -14,11 +14,11 @@ namespace damper::stream {
 
 // Envoy's response flags, in the order in which the log shows several of them.
 enum class Flag : std::uint8_t {
+  kRetryLimit,               // URX
   kNoHealthyHost,            // UH
   kUpstreamFailure,          // UF: no connection could be made
   kUpstreamOverflow,         // UO: a limit of the cluster, an empty budget, an open breaker
   kNoRoute,                  // NR
-  kRetryLimit,               // URX
   kNoCluster,                // NC
   kUpstreamTimeout,          // UT
   kUpstreamReset,            // UR

@@ -1,0 +1,113 @@
+// One try on one host: waits for a connection, sends the request, brings the response, and ends in exactly one of
+// done, failed or cancelled. Says what happened; what follows from it is the router's business.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "filters/retry/outcome.h"
+#include "http/client_connection.h"
+#include "http/worker.h"
+#include "upstream/cluster.h"
+
+namespace damper::router {
+
+struct AttemptFailure {
+  retry::Failure failure = retry::Failure::kReset;
+  bool request_on_wire = false;
+  bool keep_alive_race = false;
+  std::string detail;
+};
+
+struct AttemptTimeouts {
+  Duration per_try{};  // until the response head, waiting for a connection included; 0: none
+  Duration idle{};     // between two signs of life; 0: none
+};
+
+class Attempt final : private upstream::PoolUser, private http::ClientStream {
+ public:
+  // Called back by the attempt, which must not be destroyed meanwhile.
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    virtual void on_attempt_connected() = 0;  // send the request now
+    virtual void on_attempt_interim(http::ResponseHead&& head) = 0;
+    virtual void on_attempt_head(http::ResponseHead&& head, bool end) = 0;
+    virtual void on_attempt_body(Buffer& body, bool end) = 0;
+    virtual void on_attempt_trailers(http::Fields&& trailers) = 0;
+    virtual void on_attempt_failed(const AttemptFailure& failure) = 0;
+    virtual void on_attempt_drained() = 0;  // more of the request may come
+  };
+
+  Attempt(Owner& owner, http::Worker& worker, upstream::Cluster& cluster, upstream::HostPtr host,
+          config::Priority priority, AttemptTimeouts timeouts);
+  ~Attempt() override;
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+
+  void start();
+
+  // Once connected, and until the attempt has ended.
+  void send_head(const http::RequestHead& head, bool end);
+  void send_body(Buffer& body, bool end);
+  void send_trailers(const http::Fields& trailers);
+  bool may_send() const { return state_ == State::kOpen; }
+  std::size_t unsent_bytes() const;
+  void notify_when_drained() { connection_->notify_when_drained(); }
+
+  void pause_response();
+  void resume_response();
+  void head_accepted();  // the response goes downstream: its head was in time
+  void cancel();   // really: the request is reset or its connection closed, its place is free
+  void abandon();  // the answer is not wanted, but its connection is
+
+  const upstream::HostPtr& host() const { return host_; }
+  TimePoint started() const { return started_; }
+  bool request_on_wire() const;
+  std::uint64_t connection_id() const { return connection_id_; }
+  const std::string& local_address() const { return local_address_; }
+
+ private:
+  enum class State { kNew, kWaiting, kOpen, kEnded };
+
+  // upstream::PoolUser
+  void on_connection(http::ClientConnection& connection) override;
+  void on_no_connection(upstream::PoolFailure failure, std::string_view detail) override;
+  // http::ClientStream
+  void on_interim(http::ResponseHead&& head) override;
+  void on_response_head(http::ResponseHead&& head, bool end) override;
+  void on_response_body(Buffer& body, bool end) override;
+  void on_response_trailers(http::Fields&& trailers) override;
+  void on_stream_failed(const http::StreamFailure& failure) override;
+  void on_drained() override;
+
+  // The per-try clock runs while we wait for the upstream, and stands still while the client is sending.
+  void run_clock();
+  void stop_clock();
+  void sign_of_life();
+  void on_time(retry::Failure failure);
+  void fail(AttemptFailure failure);
+  void end();
+
+  Owner& owner_;
+  http::Worker& worker_;
+  upstream::Cluster& cluster_;
+  const upstream::HostPtr host_;
+  const config::Priority priority_;
+  const AttemptTimeouts timeouts_;
+  std::unique_ptr<event::Timer> per_try_;
+  std::unique_ptr<event::Timer> idle_;
+  Duration per_try_left_{};
+  TimePoint clock_started_{};
+  http::ClientConnection* connection_ = nullptr;
+  http::StreamId id_ = 0;
+  upstream::Limit::Ticket place_;
+  TimePoint started_{};
+  std::uint64_t connection_id_ = 0;
+  std::string local_address_;
+  State state_ = State::kNew;
+  bool request_sent_ = false;
+  bool head_seen_ = false;
+};
+
+}  // namespace damper::router

@@ -1,0 +1,83 @@
+#include "filters/router/failure_reply.h"
+
+#include <algorithm>
+
+#include "filters/retry/marks.h"
+#include "filters/retry/retry_after.h"
+
+namespace damper::router {
+namespace {
+
+using retry::Failure;
+using stream::Flag;
+
+std::string without_spaces(std::string_view text) {
+  std::string out(text);
+  std::replace(out.begin(), out.end(), ' ', '_');
+  return out;
+}
+
+}  // namespace
+
+FailureReply failure_reply(Failure failure) {
+  switch (failure) {
+    case Failure::kNone: break;
+    case Failure::kConnectFailure:
+      return {503, Flag::kUpstreamFailure, "remote connection failure"};
+    case Failure::kConnectTimeout: return {503, Flag::kUpstreamFailure, "connection timeout"};
+    case Failure::kReset: return {503, Flag::kUpstreamTermination, "connection termination"};
+    case Failure::kRefusedStream: return {503, Flag::kUpstreamReset, "remote refused stream reset"};
+    case Failure::kPerTryTimeout: return {504, Flag::kUpstreamTimeout, "upstream_per_try_timeout"};
+    case Failure::kPerTryIdleTimeout:
+      return {504, Flag::kUpstreamTimeout, "upstream_per_try_idle_timeout"};
+    case Failure::kProtocolError: return {502, Flag::kUpstreamProtocol, "protocol error"};
+    case Failure::kOverflow: return {503, Flag::kUpstreamOverflow, "overflow"};
+    case Failure::kNoHealthyHost: return {503, Flag::kNoHealthyHost, "no_healthy_upstream"};
+    case Failure::kRouteTimeout: return {504, Flag::kUpstreamTimeout, "response_timeout"};
+  }
+  return {500, Flag::kLocalReset, "internal error"};
+}
+
+std::string failure_details(const AttemptFailure& failure, bool response_started) {
+  const FailureReply shape = failure_reply(failure.failure);
+  if (shape.status == 504 || failure.failure == Failure::kNoHealthyHost) {
+    return std::string(shape.reason);
+  }
+  std::string out = response_started ? "upstream_reset_after_response_started{"
+                                     : "upstream_reset_before_response_started{";
+  out += without_spaces(shape.reason);
+  const bool says_more = failure.failure == Failure::kConnectFailure ||
+                         failure.failure == Failure::kProtocolError;
+  if (says_more && !failure.detail.empty()) out += "|" + without_spaces(failure.detail);
+  return out + "}";
+}
+
+std::string failure_body(const AttemptFailure& failure, bool retried) {
+  const FailureReply shape = failure_reply(failure.failure);
+  if (shape.status == 504) return "upstream request timeout";
+  if (failure.failure == Failure::kNoHealthyHost) return "no healthy upstream";
+  std::string out = "upstream connect error or disconnect/reset before headers. ";
+  if (retried) out += "retried and the latest ";
+  return out.append("reset reason: ").append(shape.reason);
+}
+
+upstream::Evidence evidence_of(const retry::Outcome& outcome, Duration patience) {
+  using upstream::Evidence;
+  if (!outcome.response) return Evidence::kLocalOrigin;
+  const int status = outcome.response->status;
+  const bool spared = patience > Duration::zero() && (status == 503 || status == 429);
+  if (spared || retry::forbids_retry(outcome)) return Evidence::kNone;
+  if (status >= 502 && status <= 504) return Evidence::kGateway;
+  return status >= 500 ? Evidence::kError : Evidence::kGood;
+}
+
+Duration host_patience(const retry::Outcome& outcome, const config::RetryPolicy* policy,
+                       WallTime now) {
+  if (!outcome.response || (outcome.response->status != 503 && outcome.response->status != 429)) {
+    return {};
+  }
+  const config::RetryAfter rules = policy ? policy->retry_after : config::RetryAfter{};
+  return std::min(retry::read_server_wait(rules, outcome, now).wait, rules.max_wait);
+}
+
+}  // namespace damper::router

@@ -1,0 +1,509 @@
+#include "filters/router/router.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "filters/retry/causes.h"
+#include "filters/retry/idempotency.h"
+#include "filters/retry/marks.h"
+#include "filters/retry/request_headers.h"
+#include "filters/retry/retry_after.h"
+#include "filters/router/failure_reply.h"
+
+namespace damper::router {
+
+using http::HeaderId;
+using retry::Failure;
+using retry::Outcome;
+using retry::Verdict;
+
+Router::Router(stream::Downstream& downstream, http::Worker& worker, upstream::Clusters& clusters,
+               RouterOptions options)
+    : downstream_(downstream),
+      worker_(worker),
+      clusters_(clusters),
+      options_(options),
+      route_(*downstream.route()),
+      action_(route_.action) {}
+
+Router::~Router() { on_stream_over(); }
+
+// --- Before the first attempt -----------------------------------------------------------------------------------------
+
+void Router::on_request_head(http::RequestHead& head, bool end) {
+  head_ = &head;
+  if (!choose_cluster(head)) return;
+  choose_policy(head);
+  choose_timeouts(head);
+  prepare_head(head);
+  const std::uint64_t limit = route_.request_body_buffer_limit.value_or(options_.body_limit_bytes);
+  replay_.emplace(worker_, limit, policy_ && !policy_->retry_on.empty() && policy_->num_retries > 0);
+  budget().original_started(worker_.index, worker_.loop.now());
+  original_open_ = true;
+  cells().add(stats().retry.original_requests);
+  if (end) request_complete();
+  start_attempt();
+}
+
+bool Router::choose_cluster(const http::RequestHead& head) {
+  pick_ = route_.pick_cluster(head, worker_.random);
+  cluster_ = clusters_.find(pick_.name);
+  if (cluster_) {
+    record().cluster = cluster_->config().name;
+    return true;
+  }
+  downstream_.send_reply({.status = action_->cluster_not_found_status,
+                          .details = "cluster_not_found",
+                          .flag = stream::Flag::kNoCluster});
+  return false;
+}
+
+void Router::choose_policy(http::RequestHead& head) {
+  const config::Cluster& cluster = cluster_->config();
+  policy_ = cluster.retry_policy ? &*cluster.retry_policy : route_.retry_policy;
+  if (action_->layer == config::LayerRole::kOff) policy_ = nullptr;
+
+  if (downstream_.may_steer()) {
+    const retry::RequestOverrides told = retry::read_overrides(head.fields);
+    timeout_ = retry::tighten(action_->timeout, told.timeout);
+    if (retry::changes_policy(told)) {
+      own_policy_ = retry::apply(told, policy_ ? *policy_ : config::RetryPolicy{});
+      policy_ = &*own_policy_;
+      retriable_header_names_ = told.header_names;
+    }
+  } else {
+    timeout_ = action_->timeout;
+  }
+  retry::strip_overrides(head.fields);
+
+  const auto key = head.fields.has(HeaderId::kIdempotencyKey) ? retry::KeyOrigin::kClient
+                                                              : retry::KeyOrigin::kNone;
+  if (key == retry::KeyOrigin::kClient) {
+    record().idempotency_key = *head.fields.find(HeaderId::kIdempotencyKey);
+  }
+  const auto mark_above = head.fields.find(HeaderId::kXDamperRetry);
+  const auto& allowed = route_.retriable_request_headers;
+  retries_.emplace(
+      policy_,
+      retry::RequestTraits{
+          .headers_allow = allowed.empty() || route::any_matches(allowed, head),
+          .repeatable = policy_ && retry::is_repeatable(head.method, key, *policy_,
+                                                        cluster.honours_idempotency_key),
+          .owned_above = layer_marks() && mark_above && retry::is_owner_mark(*mark_above)});
+}
+
+// A layer that is not asked to work alone sends and heeds marks (semantics.md §7).
+bool Router::layer_marks() const {
+  return action_->layer != config::LayerRole::kEvery && !cluster_->config().ignore_marks;
+}
+
+void Router::choose_timeouts(const http::RequestHead& head) {
+  per_try_timeout_ = policy_ ? policy_->per_try_timeout : Duration::zero();
+  if (timeout_ > Duration::zero() && per_try_timeout_ >= timeout_) per_try_timeout_ = {};
+  const auto count = head.fields.find(HeaderId::kXEnvoyAttemptCount);
+  if (count) {
+    constexpr std::uint64_t kMost = 1'000'000;  // whoever says more means nothing
+    incoming_attempts_ =
+        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(parse_number(*count).value_or(1), 1, kMost));
+  }
+}
+
+void Router::prepare_head(http::RequestHead& head) {
+  route_.mutate_request(head.fields, pick_, record());
+  const std::string_view path_before = head.path;
+  route_.rewrite(head);
+  if (head.path != path_before) {
+    record().path_before_rewrite = path_before;
+    if (!options_.http.suppress_envoy_headers) {
+      head.fields.set(HeaderId::kXEnvoyOriginalPath, path_before);
+    }
+  }
+  if (action_->layer == config::LayerRole::kEntrance) {
+    head.fields.set(HeaderId::kXDamperRetry, retry::kOwnerMark);
+  }
+}
+
+// The route timeout covers all attempts and waits from here, whatever the router is doing meanwhile.
+void Router::request_complete() {
+  if (timeout_ == Duration::zero()) return;
+  route_deadline_ = worker_.loop.now() + timeout_;
+  route_timer_ = worker_.loop.timer([this] { on_route_timeout(); });
+  route_timer_->arm(timeout_);
+}
+
+// --- The request's body -----------------------------------------------------------------------------------------------
+
+void Router::on_request_body(Buffer& body, bool end) {
+  if (over_ || !replay_) return;
+  if (end) request_complete();
+  const bool sending = attempt_ && attempt_->may_send();
+  if (!response_started_ && replay_->keeps()) replay_->hold(body);
+  if (!sending) {
+    // Nobody can take it yet: hold all of it, and let the client wait when that is much.
+    if (replay_->full()) downstream_.pause_request();
+    return;
+  }
+  if (replay_->drop_if_useless()) cells().add(stats().retry_or_shadow_abandoned);
+  attempt_->send_body(body, end);
+  if (attempt_->unsent_bytes() > options_.body_limit_bytes) {
+    downstream_.pause_request();
+    attempt_->notify_when_drained();
+  }
+}
+
+void Router::on_request_trailers(http::Fields&& trailers) {
+  if (over_ || !replay_) return;
+  trailers_ = std::move(trailers);
+  request_complete();
+  if (attempt_ && attempt_->may_send()) attempt_->send_trailers(*trailers_);
+}
+
+void Router::on_attempt_drained() { downstream_.resume_request(); }
+
+// --- One attempt after the other --------------------------------------------------------------------------------------
+
+void Router::start_attempt() {
+  const bool is_retry = !record().attempts.empty();
+  if (is_retry) {
+    ticket_->attempt_started();
+    cells().add(stats().upstream_rq_retry);
+    cells().add(stats().retry.retries_waiting, -1);
+    cells().add(stats().retry.retries_active, 1);
+  }
+  const bool prefers_fresh = policy_ && policy_->previous_hosts;
+  upstream::HostPtr host = cluster_->choose_host(
+      prefers_fresh ? std::span<const upstream::HostPtr>(tried_) : std::span<const upstream::HostPtr>{},
+      is_retry);
+  if (!host) {
+    cells().add(stats().upstream_cx_none_healthy);
+    record().attempts.push_back({.host = {}, .outcome = retry::word(Failure::kNoHealthyHost)});
+    on_attempt_failed({.failure = Failure::kNoHealthyHost, .detail = {}});
+    return;
+  }
+  tried_.push_back(host);
+  record().upstream_host = host->text;
+  record().attempts.push_back({.host = host->text});
+  attempt_ = std::make_unique<Attempt>(*this, worker_, *cluster_, std::move(host),
+                                       action_->priority, attempt_timeouts());
+  attempt_->start();
+}
+
+AttemptTimeouts Router::attempt_timeouts() const {
+  return {.per_try = per_try_timeout_,
+          .idle = policy_ ? policy_->per_try_idle_timeout : Duration::zero()};
+}
+
+// What is left for all that is still to be done; nothing: there is no limit (yet).
+std::optional<Duration> Router::time_left() const {
+  std::optional<TimePoint> nearest = route_deadline_;
+  if (record().deadline && (!nearest || *record().deadline < *nearest)) nearest = record().deadline;
+  if (!nearest) return std::nullopt;
+  return *nearest - worker_.loop.now();
+}
+
+void Router::on_attempt_connected() {
+  record().upstream_start = record().upstream_start.value_or(worker_.loop.now());
+  if (head_->expect_continue && !options_.http.proxy_100_continue && !continued_) {
+    continued_ = true;
+    http::ResponseHead go_on;
+    go_on.status = 100;
+    downstream_.send_interim(go_on);
+  }
+  write_attempt_headers();
+  Buffer body = replay_->copy();
+  const bool ended = downstream_.request_ended();
+  const bool body_follows = !body.empty() || trailers_;
+  attempt_->send_head(*head_, ended && !body_follows);
+  record().upstream_connection_id = attempt_->connection_id();
+  record().upstream_local = attempt_->local_address();
+  if (!body.empty()) attempt_->send_body(body, ended && !trailers_);
+  if (trailers_) attempt_->send_trailers(*trailers_);
+  if (replay_->drop_if_useless()) cells().add(stats().retry_or_shadow_abandoned);
+  if (!ended) downstream_.resume_request();
+}
+
+// What each attempt tells the upstream about itself.
+void Router::write_attempt_headers() {
+  http::Fields& fields = head_->fields;
+  const auto attempt = static_cast<std::uint32_t>(record().attempts.size());
+  if (route_.virtual_host->include_request_attempt_count) {
+    std::string count;
+    append_number(count, std::max(attempt, incoming_attempts_ + attempt - 1));
+    fields.set(HeaderId::kXEnvoyAttemptCount, count);
+  }
+  if (route_.virtual_host->include_is_timeout_retry_header && attempt > 1) {
+    fields.set(HeaderId::kXEnvoyIsTimeoutRetry, timed_out_before_ ? "true" : "false");
+  }
+  fields.remove(HeaderId::kXEnvoyExpectedRqTimeoutMs);
+  const Duration expected = expected_timeout();
+  if (expected > Duration::zero() && !options_.http.suppress_envoy_headers) {
+    std::string ms;
+    append_number(ms, std::max<std::int64_t>(milliseconds(expected), 1));
+    fields.set(HeaderId::kXEnvoyExpectedRqTimeoutMs, ms);
+  }
+  if (action_->auto_host_rewrite) head_->set_authority(attempt_->host()->hostname);
+}
+
+// How long we will wait for this attempt; 0: for ever.
+Duration Router::expected_timeout() const {
+  Duration expected = time_left().value_or(timeout_);
+  if (per_try_timeout_ > Duration::zero()) {
+    expected = expected > Duration::zero() ? std::min(expected, per_try_timeout_) : per_try_timeout_;
+  }
+  return expected;
+}
+
+// --- The response -----------------------------------------------------------------------------------------------------
+
+void Router::on_attempt_interim(http::ResponseHead&& head) {
+  // 100 answers our own Expect, unless the client's was passed through: then it is the client's business.
+  if (head.status == 100) {
+    if (!options_.http.proxy_100_continue || !head_->expect_continue || continued_) return;
+    continued_ = true;
+  }
+  downstream_.send_interim(head);
+}
+
+void Router::on_attempt_head(http::ResponseHead&& head, bool end) {
+  if (over_) return;
+  const auto matches_name = [&head](const std::string& n) { return head.fields.find(n).has_value(); };
+  const Outcome outcome{
+      .response = &head,
+      .header_matched = route::any_matches(route_.retriable_headers, head) ||
+                        std::any_of(retriable_header_names_.begin(), retriable_header_names_.end(),
+                                    matches_name),
+      .request_on_wire = true,
+      .any_attempt_on_wire = true};
+  note_outcome(outcome);
+  ticket_.reset();
+  auto decision = decide(outcome);
+  if (auto* again = std::get_if<retry::Retry>(&decision)) {
+    stats().retried_rq.count(cells(), head.status);
+    attempt_->abandon();
+    retry_after(std::move(*again), outcome);
+    return;
+  }
+  give_up(std::get<retry::GiveUp>(decision).verdict, outcome);
+  mark(head.fields, std::get<retry::GiveUp>(decision).verdict);
+  deliver(std::move(head), end);
+}
+
+void Router::deliver(http::ResponseHead&& head, bool end) {
+  response_started_ = true;
+  attempt_->head_accepted();
+  replay_->release();
+  record().details = "via_upstream";
+  const TimePoint now = worker_.loop.now();
+  stats().upstream_rq.count(cells(), head.status);
+  cells().record(stats().upstream_rq_time, now - record().start);
+  if (!options_.http.suppress_envoy_headers) {
+    std::string ms;
+    append_number(ms, milliseconds(now - record().request_end.value_or(record().start)));
+    head.fields.set(HeaderId::kXEnvoyUpstreamServiceTime, ms);
+  }
+  if (route_.virtual_host->include_attempt_count_in_response) {
+    std::string count;
+    append_number(count, record().attempts.size());
+    head.fields.set(HeaderId::kXEnvoyAttemptCount, count);
+  }
+  downstream_.send_head(std::move(head), end);
+}
+
+void Router::on_attempt_body(Buffer& body, bool end) { downstream_.send_body(body, end); }
+
+void Router::on_attempt_trailers(http::Fields&& trailers) {
+  downstream_.send_trailers(std::move(trailers));
+}
+
+void Router::on_response_blocked() {
+  if (attempt_) attempt_->pause_response();
+}
+
+void Router::on_response_drained() {
+  if (attempt_) attempt_->resume_response();
+}
+
+// --- After an attempt -------------------------------------------------------------------------------------------------
+
+void Router::on_attempt_failed(const AttemptFailure& failure) {
+  if (over_) return;
+  if (response_started_) return fail_started_response(failure);
+  any_on_wire_ = any_on_wire_ || failure.request_on_wire;
+  const Outcome outcome{.failure = failure.failure,
+                        .request_on_wire = failure.request_on_wire,
+                        .any_attempt_on_wire = any_on_wire_,
+                        .keep_alive_race = failure.keep_alive_race};
+  note_outcome(outcome);
+  ticket_.reset();
+  auto decision = decide(outcome);
+  if (auto* again = std::get_if<retry::Retry>(&decision)) {
+    retry_after(std::move(*again), outcome);
+    return;
+  }
+  give_up(std::get<retry::GiveUp>(decision).verdict, outcome);
+  deliver_failure(failure);
+}
+
+retry::Situation Router::situation() const {
+  return {.response_started = response_started_,
+          .body_replayable = replay_->keeps(),
+          .heed_marks = layer_marks(),
+          .next_host_is_well = cluster_->any_well_host_but(tried_.empty() ? nullptr : tried_.back()),
+          .time_left = time_left(),
+          .wall_time = std::chrono::system_clock::now()};
+}
+
+retry::Decision Router::decide(const Outcome& outcome) {
+  const bool first = record().attempts.size() == 1;
+  if (first && retry::is_success(policy_, outcome)) {
+    budget().success(worker_.index, worker_.loop.now());
+    return retry::GiveUp{};
+  }
+  return retries_->on_outcome(outcome, situation(), budget(), worker_.loop.now(), worker_.random);
+}
+
+// Once for each attempt, whatever follows from it.
+void Router::note_outcome(const Outcome& outcome) {
+  stream::AttemptRecord& last = record().attempts.back();
+  last.outcome = retry::word(outcome);
+  if (record().attempts.size() > 1) cells().add(stats().retry.retries_active, -1);
+  timed_out_before_ = outcome.failure == Failure::kPerTryTimeout;
+  if (timed_out_before_) cells().add(stats().upstream_rq_per_try_timeout);
+  if (outcome.failure == Failure::kPerTryIdleTimeout) {
+    cells().add(stats().upstream_rq_per_try_idle_timeout);
+  }
+  if (!attempt_ || outcome.failure == Failure::kNoHealthyHost) return;
+  last.duration = worker_.loop.now() - attempt_->started();
+  cells().record(stats().retry.attempt_time(record().attempts.size()), last.duration);
+  if (outcome.failure != Failure::kOverflow) report_to_host(outcome);
+}
+
+void Router::report_to_host(const Outcome& outcome) {
+  upstream::Host& host = *attempt_->host();
+  const TimePoint now = worker_.loop.now();
+  host.health.last_attempt_failed.store(outcome.response == nullptr, std::memory_order_relaxed);
+  const auto patience = host_patience(outcome, policy_, std::chrono::system_clock::now());
+  if (patience > Duration::zero() && outcome.response->status == 503) {
+    host.health.avoid_until.store((now + patience).time_since_epoch().count(),
+                                  std::memory_order_relaxed);
+  }
+  const upstream::Evidence evidence = evidence_of(outcome, patience);
+  cluster_->report(host, evidence);
+}
+
+void Router::retry_after(retry::Retry&& again, const Outcome& outcome) {
+  (void)outcome;
+  ticket_.emplace(std::move(again.ticket));
+  cells().add(again.from_retry_after ? stats().upstream_rq_retry_backoff_ratelimited
+                                     : stats().upstream_rq_retry_backoff_exponential);
+  if (const auto cause = retry::cause_index(again.cause)) {
+    cells().add(stats().retry.retry_attempts[*cause]);
+  }
+  cells().add(stats().retry.retries_waiting, 1);
+  if (!wait_) wait_ = worker_.loop.timer([this] { start_attempt(); });
+  wait_->arm(again.wait);
+}
+
+void Router::give_up(Verdict verdict, const Outcome& outcome) {
+  if (record().attempts.size() > 1 && !retry::is_failure(outcome)) {
+    cells().add(stats().upstream_rq_retry_success);
+    cells().add(stats().retry.retry_success);
+  }
+  if (verdict == Verdict::kNone) return;
+  record().retry_verdict = retry::word(verdict);
+  cells().add(stats().retry.retry_refused[retry::index_of(verdict)]);
+  if (verdict == Verdict::kLimit) {
+    set(record().flags, stream::Flag::kRetryLimit);
+    cells().add(stats().upstream_rq_retry_limit_exceeded);
+  }
+  if (retry::is_budget(verdict)) {
+    set(record().flags, stream::Flag::kUpstreamOverflow);
+    cells().add(stats().upstream_rq_retry_overflow);
+    cells().add(stats().retry.budget_denied);
+  }
+}
+
+// The word to the layers above: what could be retried has been.
+void Router::mark(http::Fields& fields, Verdict verdict) const {
+  const std::uint32_t num_retries = policy_ ? policy_->num_retries : 0;
+  if (!layer_marks() || !retry::marks_response(verdict, num_retries)) return;
+  fields.set(HeaderId::kXDamperRetry,
+             retry::format_final({.by = options_.node.id,
+                                  .attempts = static_cast<std::uint32_t>(record().attempts.size()),
+                                  .verdict = std::string(retry::word(verdict))}));
+}
+
+void Router::deliver_failure(const AttemptFailure& failure) {
+  stats().upstream_rq.count(cells(), failure_reply(failure.failure).status);
+  reply(failure);
+}
+
+void Router::reply(const AttemptFailure& failure) {
+  const FailureReply shape = failure_reply(failure.failure);
+  const bool retried = record().attempts.size() > 1;
+  failure_details_ = failure_details(failure, response_started_);
+  stream::Reply reply{.status = shape.status,
+                      .body = failure_body(failure, retried),
+                      .details = failure_details_,
+                      .flag = shape.flag};
+  if (failure.failure == Failure::kOverflow && !options_.http.suppress_envoy_headers) {
+    reply.headers.emplace_back(HeaderId::kXEnvoyOverloaded, "true");
+  }
+  if (route_.virtual_host->include_attempt_count_in_response) {
+    std::string count;
+    append_number(count, record().attempts.size());
+    reply.headers.emplace_back(HeaderId::kXEnvoyAttemptCount, count);
+  }
+  http::Fields marks;
+  mark(marks, verdict_of(record().retry_verdict));
+  if (const auto value = marks.find(HeaderId::kXDamperRetry)) {
+    reply.headers.emplace_back(HeaderId::kXDamperRetry, std::string(*value));
+  }
+  downstream_.send_reply(std::move(reply));
+}
+
+// The head has gone out, so the client must see that the rest is missing.
+void Router::fail_started_response(const AttemptFailure& failure) {
+  set(record().flags, failure_reply(failure.failure).flag);
+  failure_details_ = failure_details(failure, true);
+  record().details = failure_details_;
+  downstream_.cut();
+}
+
+void Router::on_route_timeout() {
+  if (over_) return;
+  cells().add(stats().upstream_rq_timeout);
+  const AttemptFailure failure{.failure = Failure::kRouteTimeout, .detail = {}};
+  if (response_started_) return fail_started_response(failure);
+  if (attempt_ && !(wait_ && wait_->armed())) {
+    const Outcome outcome{.failure = Failure::kRouteTimeout, .request_on_wire = true};
+    note_outcome(outcome);
+    attempt_->cancel();
+  }
+  deliver_failure(failure);
+}
+
+void Router::on_stream_over() {
+  if (std::exchange(over_, true)) return;
+  if (route_timer_) route_timer_->cancel();
+  const bool waiting = wait_ && wait_->armed();
+  if (waiting) {
+    wait_->cancel();
+    cells().add(stats().retry.retries_waiting, -1);
+  }
+  if (attempt_) {
+    stream::AttemptRecord& last = record().attempts.back();
+    if (last.outcome.empty()) {  // it still ran: nobody wants its answer any more
+      last.outcome = "cancelled";
+      last.duration = worker_.loop.now() - attempt_->started();
+      if (record().attempts.size() > 1) cells().add(stats().retry.retries_active, -1);
+    }
+    attempt_->cancel();
+  }
+  ticket_.reset();
+  if (std::exchange(original_open_, false)) budget().original_ended(worker_.index);
+  if (replay_) replay_->release();
+}
+
+}  // namespace damper::router

@@ -1,0 +1,116 @@
+// The end of the chain: chooses the cluster, makes attempts, asks the retry policies after each, and delivers one answer.
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "filters/retry/decision.h"
+#include "filters/router/attempt.h"
+#include "filters/router/replay.h"
+#include "stream/chain_end.h"
+
+namespace damper::router {
+
+// What the router needs besides its stream; the same for all streams of a listener.
+struct RouterOptions {
+  const config::HttpOptions& http;
+  const config::Node& node;
+  std::uint64_t body_limit_bytes;  // of the listener: per_connection_buffer_limit_bytes
+};
+
+class Router final : public stream::ChainEnd, private Attempt::Owner {
+ public:
+  Router(stream::Downstream& downstream, http::Worker& worker, upstream::Clusters& clusters,
+         RouterOptions options);
+  ~Router() override;
+
+  // stream::ChainEnd
+  void on_request_head(http::RequestHead& head, bool end) override;
+  void on_request_body(Buffer& body, bool end) override;
+  void on_request_trailers(http::Fields&& trailers) override;
+  void on_response_blocked() override;
+  void on_response_drained() override;
+  void on_stream_over() override;
+
+ private:
+  // Attempt::Owner
+  void on_attempt_connected() override;
+  void on_attempt_interim(http::ResponseHead&& head) override;
+  void on_attempt_head(http::ResponseHead&& head, bool end) override;
+  void on_attempt_body(Buffer& body, bool end) override;
+  void on_attempt_trailers(http::Fields&& trailers) override;
+  void on_attempt_failed(const AttemptFailure& failure) override;
+  void on_attempt_drained() override;
+
+  // Before the first attempt.
+  bool choose_cluster(const http::RequestHead& head);
+  void choose_policy(http::RequestHead& head);
+  void choose_timeouts(const http::RequestHead& head);
+  void prepare_head(http::RequestHead& head);
+  void request_complete();
+
+  // One attempt after the other.
+  void start_attempt();
+  void write_attempt_headers();
+  Duration expected_timeout() const;
+  AttemptTimeouts attempt_timeouts() const;
+  std::optional<Duration> time_left() const;
+  void on_route_timeout();
+
+  // After an attempt.
+  retry::Situation situation() const;
+  retry::Decision decide(const retry::Outcome& outcome);
+  void note_outcome(const retry::Outcome& outcome);
+  void report_to_host(const retry::Outcome& outcome);
+  void retry_after(retry::Retry&& retry, const retry::Outcome& outcome);
+  void give_up(retry::Verdict verdict, const retry::Outcome& outcome);
+  void deliver(http::ResponseHead&& head, bool end);
+  void deliver_failure(const AttemptFailure& failure);
+  void fail_started_response(const AttemptFailure& failure);
+  void reply(const AttemptFailure& failure);
+  void mark(http::Fields& fields, retry::Verdict verdict) const;
+  bool layer_marks() const;
+
+  stats::Cells& cells() const { return worker_.cells; }
+  stats::ClusterStats& stats() const { return cluster_->state().stats; }
+  upstream::RetryBudget& budget() const { return cluster_->state().budget(action_->priority); }
+  stream::AccessRecord& record() const { return downstream_.record(); }
+
+  stream::Downstream& downstream_;
+  http::Worker& worker_;
+  upstream::Clusters& clusters_;
+  const RouterOptions options_;
+  const route::RouteEntry& route_;
+  const config::RouteAction* action_ = nullptr;
+
+  http::RequestHead* head_ = nullptr;
+  std::optional<http::Fields> trailers_;
+  route::ClusterPick pick_;
+  upstream::Cluster* cluster_ = nullptr;
+
+  std::optional<config::RetryPolicy> own_policy_;  // if the request's headers changed the route's
+  const config::RetryPolicy* policy_ = nullptr;
+  std::vector<std::string> retriable_header_names_;  // of x-envoy-retriable-header-names
+  std::optional<retry::RetryState> retries_;
+  std::optional<Replay> replay_;
+  std::optional<upstream::RetryTicket> ticket_;  // of the retry that waits or runs
+  std::unique_ptr<Attempt> attempt_;
+  std::vector<upstream::HostPtr> tried_;
+  std::uint32_t incoming_attempts_ = 1;  // x-envoy-attempt-count of the request
+
+  Duration timeout_{};
+  Duration per_try_timeout_{};
+  std::optional<TimePoint> route_deadline_;
+  std::unique_ptr<event::Timer> route_timer_;
+  std::unique_ptr<event::Timer> wait_;
+  std::string failure_details_;  // what record().details views
+
+  bool original_open_ = false;    // counted in the budget
+  bool any_on_wire_ = false;      // bytes of some attempt may have reached an upstream
+  bool continued_ = false;        // 100 Continue has been sent
+  bool response_started_ = false;
+  bool timed_out_before_ = false;  // the last attempt ended by its timeout
+  bool over_ = false;
+};
+
+}  // namespace damper::router

@@ -1,0 +1,50 @@
+#include "upstream/cluster.h"
+
+#include <algorithm>
+
+namespace damper::upstream {
+
+Cluster::Cluster(http::Worker& worker, std::shared_ptr<const config::Cluster> config,
+                 std::shared_ptr<ClusterState> state)
+    : worker_(worker),
+      config_(std::move(config)),
+      state_(std::move(state)),
+      timeouts_(worker.loop, *config_),
+      balancer_(config_->lb_policy, config_->choice_count, config_->panic_threshold_percent) {}
+
+Cluster::~Cluster() = default;
+
+void Cluster::update_hosts(const Hosts& hosts) {
+  for (auto at = pools_.begin(); at != pools_.end();) {
+    const bool stays = std::any_of(hosts.begin(), hosts.end(), [&](const HostPtr& h) {
+      return h.get() == at->first.first;
+    });
+    if (stays) {
+      ++at;
+      continue;
+    }
+    at->second->drain();
+    draining_.push_back(std::move(at->second));
+    at = pools_.erase(at);
+  }
+  forget_drained_pools();
+  balancer_.update(hosts);
+}
+
+void Cluster::forget_drained_pools() {
+  std::erase_if(draining_, [](const auto& pool) { return pool->empty(); });
+}
+
+HostPtr Cluster::choose_host(std::span<const HostPtr> tried, bool is_retry) {
+  return balancer_.pick(worker_.loop.now(), worker_.random, tried, is_retry);
+}
+
+Pool& Cluster::pool(const HostPtr& host, config::Priority priority) {
+  auto& pool = pools_[{host.get(), priority}];
+  if (!pool) {
+    pool = std::make_unique<HostPool>(worker_, config_, *state_, timeouts_, host, priority);
+  }
+  return *pool;
+}
+
+}  // namespace damper::upstream

@@ -1,0 +1,62 @@
+// One cluster on one worker: its configuration, its load balancing, its pools.
+#pragma once
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "http/worker.h"
+#include "upstream/cluster_state.h"
+#include "upstream/host_pool.h"
+#include "upstream/load_balancer.h"
+
+namespace damper::upstream {
+
+class Cluster {
+ public:
+  Cluster(http::Worker& worker, std::shared_ptr<const config::Cluster> config,
+          std::shared_ptr<ClusterState> state);
+  ~Cluster();
+
+  void update_hosts(const Hosts& hosts);
+
+  const config::Cluster& config() const { return *config_; }
+  ClusterState& state() { return *state_; }
+  const Hosts& hosts() const { return balancer_.hosts(); }
+
+  // Null: there is no host. `tried`: see LoadBalancer::pick.
+  HostPtr choose_host(std::span<const HostPtr> tried, bool is_retry);
+  Pool& pool(const HostPtr& host, config::Priority priority);
+
+ private:
+  using Key = std::pair<const Host*, config::Priority>;
+
+  void forget_drained_pools();
+
+  http::Worker& worker_;
+  std::shared_ptr<const config::Cluster> config_;
+  std::shared_ptr<ClusterState> state_;
+  PoolTimeouts timeouts_;
+  LoadBalancer balancer_;
+  std::map<Key, std::unique_ptr<HostPool>> pools_;
+  std::vector<std::unique_ptr<HostPool>> draining_;  // their hosts have left
+};
+
+// The clusters of one worker by name.
+class Clusters {
+ public:
+  Cluster* find(std::string_view name) {
+    const auto at = by_name_.find(name);
+    return at == by_name_.end() ? nullptr : at->second.get();
+  }
+  void put(std::string name, std::unique_ptr<Cluster> cluster) {
+    by_name_.insert_or_assign(std::move(name), std::move(cluster));
+  }
+  void clear() { by_name_.clear(); }
+
+ private:
+  std::map<std::string, std::unique_ptr<Cluster>, std::less<>> by_name_;
+};
+
+}  // namespace damper::upstream

@@ -1,0 +1,214 @@
+#include "upstream/host_pool.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "http/h1_client_codec.h"
+
+namespace damper::upstream {
+namespace {
+
+http::H1ClientOptions codec_options(const config::Cluster& config) {
+  return {.max_head_bytes = config.max_response_headers_kb * std::size_t{1024},
+          .max_headers = config.max_response_headers_count,
+          .enable_trailers = config.enable_trailers};
+}
+
+}  // namespace
+
+HostPool::HostPool(http::Worker& worker, std::shared_ptr<const config::Cluster> config,
+                   ClusterState& state, PoolTimeouts& timeouts, HostPtr host,
+                   config::Priority priority)
+    : worker_(worker),
+      config_(std::move(config)),
+      state_(state),
+      timeouts_(timeouts),
+      host_(std::move(host)),
+      priority_(priority) {}
+
+HostPool::~HostPool() {
+  waiting_.clear();
+  while (!connections_.empty()) {
+    connections_.begin()->second.connection->close(
+        {Errc::kClosed, Side::kLocal, "the pool is gone"});
+  }
+}
+
+void HostPool::acquire(PoolUser& user) {
+  while (!idle_.empty()) {
+    http::ClientConnection& connection = *idle_.back();
+    idle_.pop_back();
+    if (!worn_out(connection)) return user.on_connection(connection);
+    connection.close({Errc::kClosed, Side::kLocal, "too old"});
+  }
+  auto place = state_.breaker(priority_).pending_requests.take();
+  if (!place) {
+    worker_.cells.add(state_.stats.upstream_rq_pending_overflow);
+    return user.on_no_connection(PoolFailure::kOverflow, "overflow");
+  }
+  worker_.cells.add(state_.stats.upstream_rq_pending_total);
+  worker_.cells.add(state_.stats.upstream_rq_pending_active, 1);
+  waiting_.push_back({&user, std::move(place)});
+  open_for_waiting();
+}
+
+void HostPool::cancel(PoolUser& user) {
+  const auto at = std::find_if(waiting_.begin(), waiting_.end(),
+                               [&user](const Waiting& w) { return w.user == &user; });
+  if (at == waiting_.end()) return;
+  waiting_.erase(at);
+  worker_.cells.add(state_.stats.upstream_rq_pending_active, -1);
+  worker_.cells.add(state_.stats.upstream_rq_cancelled);
+}
+
+void HostPool::open_for_waiting() {
+  while (connecting_ < waiting_.size()) {
+    if (!open_connection()) return;
+  }
+}
+
+bool HostPool::open_connection() {
+  auto place = state_.breaker(priority_).connections.take();
+  if (!place) {
+    worker_.cells.add(state_.stats.upstream_cx_overflow);
+    return false;
+  }
+  std::optional<net::Address> source;
+  if (config_->source_address) source = net::Address::from_endpoint(*config_->source_address);
+  auto fd = net::connect_to(host_->address, source);
+  if (!fd) {
+    worker_.cells.add(state_.stats.upstream_cx_connect_fail);
+    fail_first(PoolFailure::kConnectFailure, fd.error().detail);
+    return true;  // whoever waits next gets a try of its own
+  }
+  if (!host_->address.is_unix()) {
+    net::set_no_delay(fd->get());
+    net::set_liveness(fd->get(), config_->tcp_keepalive.value_or(config::TcpKeepalive{}));
+  }
+  auto connection = std::make_unique<http::ClientConnection>(
+      *this, worker_.loop, worker_.read_block, *std::move(fd), net::make_plain_transport(),
+      std::make_unique<http::H1ClientCodec>(codec_options(*config_)), timeouts_.drain,
+      worker_.new_id());
+  http::ClientConnection& opened = *connection;
+  connections_.emplace(&opened, Entry{std::move(connection), std::move(place), worker_.loop.now()});
+  ++connecting_;
+  worker_.cells.add(state_.stats.upstream_cx_total);
+  worker_.cells.add(state_.stats.upstream_cx_http1_total);
+  worker_.cells.add(state_.stats.upstream_cx_active, 1);
+  timeouts_.connect.restart(opened);
+  opened.begin();
+  return true;
+}
+
+void HostPool::on_connected(http::ClientConnection& connection) {
+  --connecting_;
+  connection.leave();
+  worker_.cells.record(state_.stats.upstream_cx_connect_ms,
+                       worker_.loop.now() - connections_.at(&connection).opened);
+  on_available(connection);
+}
+
+void HostPool::on_available(http::ClientConnection& connection) {
+  if (draining_ || worn_out(connection)) {
+    connection.close({Errc::kClosed, Side::kLocal, "retired"});
+    open_for_waiting();
+    return;
+  }
+  if (hand_over(connection)) return;
+  if (connection.closed()) return;
+  idle_.push_back(&connection);
+  timeouts_.idle.restart(connection);
+}
+
+bool HostPool::hand_over(http::ClientConnection& connection) {
+  if (waiting_.empty()) return false;
+  // It has just answered: the upstream's FIN may stand right behind the answer.
+  if (connection.requests() > 0 && !connection.looks_alive()) {
+    connection.close({Errc::kClosed, Side::kUpstream, "closed by the upstream"});
+    open_for_waiting();
+    return true;
+  }
+  Waiting next = std::move(waiting_.front());
+  waiting_.pop_front();
+  worker_.cells.add(state_.stats.upstream_rq_pending_active, -1);
+  next.place = {};
+  next.user->on_connection(connection);
+  return true;
+}
+
+bool HostPool::worn_out(const http::ClientConnection& connection) const {
+  const bool used_up = config_->max_requests_per_connection > 0 &&
+                       connection.requests() >= config_->max_requests_per_connection;
+  if (used_up) {
+    worker_.cells.add(state_.stats.upstream_cx_max_requests);
+    return true;
+  }
+  if (config_->max_connection_duration == Duration::zero()) return false;
+  const TimePoint opened = connections_.at(const_cast<http::ClientConnection*>(&connection)).opened;
+  if (worker_.loop.now() - opened < config_->max_connection_duration) return false;
+  worker_.cells.add(state_.stats.upstream_cx_max_duration_reached);
+  return true;
+}
+
+void HostPool::on_idle_timeout(http::ClientConnection& connection) {
+  if (!connection.connected()) {
+    worker_.cells.add(state_.stats.upstream_cx_connect_timeout);
+    connection.close({Errc::kTimeout, Side::kUpstream, "connection timeout"});
+    return;
+  }
+  if (connection.idle()) worker_.cells.add(state_.stats.upstream_cx_idle_timeout);
+  connection.close({Errc::kTimeout, Side::kLocal, "idle"});
+}
+
+void HostPool::on_closed(http::ClientConnection& connection, const Error& why) {
+  std::erase(idle_, &connection);
+  count_close(connection, why);
+  auto entry = connections_.extract(&connection);
+  entry.mapped().place = {};
+  const bool was_connecting = !connection.connected();
+  worker_.loop.destroy_later(std::move(entry.mapped().connection));
+  if (was_connecting) {
+    --connecting_;
+    worker_.cells.add(state_.stats.upstream_cx_connect_fail);
+    fail_first(why.code == Errc::kTimeout ? PoolFailure::kConnectTimeout
+                                          : PoolFailure::kConnectFailure,
+               why.detail);
+  }
+  open_for_waiting();
+}
+
+void HostPool::fail_first(PoolFailure failure, std::string_view detail) {
+  if (waiting_.empty()) return;
+  Waiting first = std::move(waiting_.front());
+  waiting_.pop_front();
+  worker_.cells.add(state_.stats.upstream_rq_pending_active, -1);
+  worker_.cells.add(state_.stats.upstream_rq_pending_failure_eject);
+  first.place = {};
+  first.user->on_no_connection(failure, detail);
+}
+
+void HostPool::count_close(const http::ClientConnection& connection, const Error& why) {
+  const stats::ClusterStats& stats = state_.stats;
+  stats::Cells& cells = worker_.cells;
+  cells.add(stats.upstream_cx_active, -1);
+  cells.add(stats.upstream_cx_destroy);
+  const bool remote = why.side == Side::kUpstream || why.code == Errc::kReset;
+  cells.add(remote ? stats.upstream_cx_destroy_remote : stats.upstream_cx_destroy_local);
+  if (!connection.idle()) {
+    cells.add(stats.upstream_cx_destroy_with_active_rq);
+    cells.add(remote ? stats.upstream_cx_destroy_remote_with_active_rq
+                     : stats.upstream_cx_destroy_local_with_active_rq);
+  }
+  if (why.code == Errc::kProtocol) cells.add(stats.upstream_cx_protocol_error);
+  cells.add(stats.upstream_cx_rx_bytes_total, connection.bytes_read());
+  cells.add(stats.upstream_cx_tx_bytes_total, connection.bytes_written());
+}
+
+void HostPool::drain() {
+  draining_ = true;
+  while (!idle_.empty()) {
+    idle_.back()->close({Errc::kClosed, Side::kLocal, "its host has left"});
+  }
+}
+
+}  // namespace damper::upstream

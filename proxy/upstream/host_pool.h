@@ -1,0 +1,76 @@
+// The connections of one worker to one host, one request on each at a time (HTTP/1). A request takes an idle
+// connection, or waits for the one that is opened for it or for the next that becomes free.
+#pragma once
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "config/model/cluster.h"
+#include "http/worker.h"
+#include "upstream/cluster_state.h"
+#include "upstream/pool.h"
+
+namespace damper::upstream {
+
+// The clocks that all pools of a cluster share on one worker.
+struct PoolTimeouts {
+  PoolTimeouts(event::Scheduler& scheduler, const config::Cluster& config)
+      : connect(scheduler, config.connect_timeout),
+        idle(scheduler, config.idle_timeout),
+        drain(scheduler, std::chrono::seconds(1)) {}
+  event::TimeoutQueue connect;
+  event::TimeoutQueue idle;
+  event::TimeoutQueue drain;  // for the rest of a response that nobody wants
+};
+
+class HostPool final : public Pool, private http::ClientConnection::Owner {
+ public:
+  HostPool(http::Worker& worker, std::shared_ptr<const config::Cluster> config, ClusterState& state,
+           PoolTimeouts& timeouts, HostPtr host, config::Priority priority);
+  ~HostPool() override;
+
+  void acquire(PoolUser& user) override;
+  void cancel(PoolUser& user) override;
+
+  void drain();  // its host has left: idle connections close now, the others after their request
+  bool empty() const { return connections_.empty() && waiting_.empty(); }
+
+ private:
+  struct Entry {
+    std::unique_ptr<http::ClientConnection> connection;
+    Limit::Ticket place;
+    TimePoint opened;
+  };
+  struct Waiting {
+    PoolUser* user;
+    Limit::Ticket place;
+  };
+
+  // http::ClientConnection::Owner
+  void on_connected(http::ClientConnection& connection) override;
+  void on_available(http::ClientConnection& connection) override;
+  void on_idle_timeout(http::ClientConnection& connection) override;
+  void on_closed(http::ClientConnection& connection, const Error& why) override;
+
+  bool open_connection();  // false: the limit of connections is reached, or the system refused (then `waiting_` is told)
+  bool hand_over(http::ClientConnection& connection);  // to the longest waiting, if there is one
+  bool worn_out(const http::ClientConnection& connection) const;
+  void fail_first(PoolFailure failure, std::string_view detail);
+  void open_for_waiting();
+  void count_close(const http::ClientConnection& connection, const Error& why);
+
+  http::Worker& worker_;
+  std::shared_ptr<const config::Cluster> config_;
+  ClusterState& state_;
+  PoolTimeouts& timeouts_;
+  HostPtr host_;
+  config::Priority priority_;
+  std::unordered_map<http::ClientConnection*, Entry> connections_;
+  std::vector<http::ClientConnection*> idle_;  // the last used at the end: it is taken first
+  std::deque<Waiting> waiting_;
+  std::size_t connecting_ = 0;
+  bool draining_ = false;
+};
+
+}  // namespace damper::upstream
