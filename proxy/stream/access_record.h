@@ -92,4 +92,7 @@ struct AccessRecord {
   bool health_check = false;
 };
 
+// As the trailers or the head say it; else what the HTTP status stands for.
+int grpc_status(const AccessRecord& record);
+
 }  // namespace damper::stream

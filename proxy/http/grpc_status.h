@@ -1,0 +1,20 @@
+// The status of gRPC calls: its numbers, its names, and what a plain HTTP status stands for.
+#pragma once
+#include <optional>
+#include <string_view>
+
+#include "http/fields.h"
+
+namespace damper::http {
+
+// What grpc-status says; nothing if it is missing or no number.
+std::optional<int> grpc_status(const Fields& head_or_trailers);
+
+// For an answer without a grpc-status (gRPC's "HTTP to gRPC Status Code Mapping").
+int grpc_status_for(int http_status);
+
+// "DeadlineExceeded", "DEADLINE_EXCEEDED"; empty for a number that gRPC does not define.
+std::string_view grpc_camel_name(int status);
+std::string_view grpc_snake_name(int status);
+
+}  // namespace damper::http

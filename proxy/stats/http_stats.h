@@ -1,0 +1,62 @@
+// The statistics of everything that comes in under one stat_prefix: Envoy's `http.<stat_prefix>.`,
+// its router's included. Made once a process and shared by the workers.
+#pragma once
+#include <string_view>
+
+#include "stats/scope.h"
+
+namespace damper::stats {
+
+class HttpStats {
+ public:
+  HttpStats(Registry& registry, std::string_view stat_prefix);
+
+ private:
+  Scope scope_;  // first: the members below are named through it
+
+ public:
+  Counter downstream_cx_total = scope_.counter("downstream_cx_total");
+  Counter downstream_cx_http1_total = scope_.counter("downstream_cx_http1_total");
+  Gauge downstream_cx_active = scope_.gauge("downstream_cx_active");
+  Counter downstream_cx_destroy = scope_.counter("downstream_cx_destroy");
+  Counter downstream_cx_destroy_local = scope_.counter("downstream_cx_destroy_local");
+  Counter downstream_cx_destroy_remote = scope_.counter("downstream_cx_destroy_remote");
+  Counter downstream_cx_destroy_local_active_rq =
+      scope_.counter("downstream_cx_destroy_local_active_rq");
+  Counter downstream_cx_destroy_remote_active_rq =
+      scope_.counter("downstream_cx_destroy_remote_active_rq");
+  Counter downstream_cx_idle_timeout = scope_.counter("downstream_cx_idle_timeout");
+  Counter downstream_cx_max_duration_reached = scope_.counter("downstream_cx_max_duration_reached");
+  Counter downstream_cx_max_requests_reached = scope_.counter("downstream_cx_max_requests_reached");
+  Counter downstream_cx_drain_close = scope_.counter("downstream_cx_drain_close");
+  Counter downstream_cx_overflow = scope_.counter("downstream_cx_overflow");
+  Counter downstream_cx_protocol_error = scope_.counter("downstream_cx_protocol_error");
+  Counter downstream_cx_rx_bytes_total = scope_.counter("downstream_cx_rx_bytes_total");
+  Counter downstream_cx_tx_bytes_total = scope_.counter("downstream_cx_tx_bytes_total");
+  Histogram downstream_cx_length_ms = scope_.histogram("downstream_cx_length_ms");
+
+  Counter downstream_rq_total = scope_.counter("downstream_rq_total");
+  Counter downstream_rq_http1_total = scope_.counter("downstream_rq_http1_total");
+  Gauge downstream_rq_active = scope_.gauge("downstream_rq_active");
+  ResponseCounters downstream_rq{scope_, "downstream_rq", ResponseCounters::PerCode::kNo};
+  Counter downstream_rq_rx_reset = scope_.counter("downstream_rq_rx_reset");
+  Counter downstream_rq_tx_reset = scope_.counter("downstream_rq_tx_reset");
+  Counter downstream_rq_response_before_rq_complete =
+      scope_.counter("downstream_rq_response_before_rq_complete");
+  Counter downstream_rq_timeout = scope_.counter("downstream_rq_timeout");
+  Counter downstream_rq_idle_timeout = scope_.counter("downstream_rq_idle_timeout");
+  Counter downstream_rq_header_timeout = scope_.counter("downstream_rq_header_timeout");
+  Counter downstream_rq_max_duration_reached = scope_.counter("downstream_rq_max_duration_reached");
+  Counter downstream_rq_too_large = scope_.counter("downstream_rq_too_large");
+  Counter downstream_rq_non_relative_path = scope_.counter("downstream_rq_non_relative_path");
+  Counter downstream_rq_ws_on_non_ws_route = scope_.counter("downstream_rq_ws_on_non_ws_route");
+  Histogram downstream_rq_time = scope_.histogram("downstream_rq_time");
+
+  Counter rq_total = scope_.counter("rq_total");  // routed
+  Counter rq_direct_response = scope_.counter("rq_direct_response");
+  Counter rq_redirect = scope_.counter("rq_redirect");
+  Counter no_route = scope_.counter("no_route");
+  Counter no_cluster = scope_.counter("no_cluster");
+};
+
+}  // namespace damper::stats
