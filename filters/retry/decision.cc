@@ -1,0 +1,132 @@
+#include "filters/retry/decision.h"
+
+#include <algorithm>
+
+#include "filters/retry/backoff.h"
+#include "filters/retry/idempotency.h"
+#include "filters/retry/marks.h"
+#include "filters/retry/retry_after.h"
+
+namespace damper::retry {
+namespace {
+
+using upstream::BudgetPart;
+using upstream::RetryCause;
+
+Verdict verdict_of(BudgetPart part) {
+  switch (part) {
+    case BudgetPart::kConcurrency: return Verdict::kBudgetConcurrency;
+    case BudgetPart::kWindow: return Verdict::kBudgetWindow;
+    case BudgetPart::kRate: return Verdict::kBudgetRate;
+  }
+  return Verdict::kNone;
+}
+
+bool fits(Duration wait, const Situation& situation) {
+  return !situation.time_left || *situation.time_left >= wait + situation.min_attempt_time;
+}
+
+bool could_not_connect(const Outcome& outcome) {
+  return outcome.failure == Failure::kConnectFailure || outcome.failure == Failure::kConnectTimeout;
+}
+
+bool is_live(LiveMode mode, const Outcome& outcome) {
+  switch (mode) {
+    case LiveMode::kNormal: return true;
+    case LiveMode::kConnectFailureOnly: return could_not_connect(outcome);
+    case LiveMode::kOff: return false;
+  }
+  return false;
+}
+
+// A caller that sends too much and is not told for how long to stop must not be back in 25 ms.
+config::BackOff backoff_of(const config::RetryPolicy& policy, const Outcome& outcome) {
+  config::BackOff back_off = policy.back_off;
+  if (outcome.response && outcome.response->status == 429) {
+    back_off.base_interval = std::max<Duration>(back_off.base_interval, std::chrono::seconds(1));
+    back_off.max_interval = std::max(back_off.cap(), back_off.base_interval);
+  }
+  return back_off;
+}
+
+}  // namespace
+
+// The budget comes last: asking it takes a slot, and every earlier refusal is free.
+Decision RetryState::on_outcome(const Outcome& outcome, const Situation& situation,
+                                upstream::RetryBudget& budget, TimePoint now, Random& random) {
+  if (!has_policy()) return GiveUp{};
+  const bool matched = matches(*policy_, outcome, request_);
+  if (!matched && !is_failure(outcome)) return GiveUp{};
+  if (situation.response_started) return GiveUp{Verdict::kResponseStarted};
+  if (!matched) return GiveUp{Verdict::kNotRetriable};
+  if (const Verdict why = refusal(outcome, situation); why != Verdict::kNone) return GiveUp{why};
+
+  const auto wait = next_wait(outcome, situation, random);
+  if (!wait) return GiveUp{Verdict::kDeadline};
+  if (!is_live(situation.live, outcome)) return GiveUp{Verdict::kLiveOff};
+  const RetryCause cost = cause(outcome, situation);
+  auto admission = budget.try_retry(cost, now);
+  if (const auto* part = std::get_if<BudgetPart>(&admission)) return GiveUp{verdict_of(*part)};
+  count(outcome, cost);
+  return Retry{wait->duration, wait->from_retry_after, word(outcome),
+               std::get<upstream::RetryTicket>(std::move(admission))};
+}
+
+// What is against a retry of an outcome that retry_on matches, before time and money are asked.
+Verdict RetryState::refusal(const Outcome& outcome, const Situation& situation) const {
+  const bool marked = situation.heed_marks && (request_.owned_above || forbids_retry(outcome));
+  if (marked || vetoed_by_ratelimit(*policy_, outcome)) return Verdict::kMarked;
+  if (!may_repeat_after(outcome, request_.repeatable, *policy_)) return Verdict::kNotIdempotent;
+  if (!situation.body_replayable) return Verdict::kBodyLost;
+  if (retries_ >= policy_->num_retries && !is_free(outcome)) return Verdict::kLimit;
+  return Verdict::kNone;
+}
+
+bool RetryState::is_free(const Outcome& outcome) const {
+  return !race_used_ && policy_->num_retries > 0 &&
+         covers_keep_alive_race(*policy_, outcome, request_);
+}
+
+// Nothing, if there is not enough time for the wait and an attempt after it.
+std::optional<RetryState::Wait> RetryState::next_wait(const Outcome& outcome,
+                                                      const Situation& situation, Random& random) {
+  const config::RetryAfter& rules = policy_->retry_after;
+  const ServerWait told = read_server_wait(rules, outcome, situation.wall_time);
+  unreadable_retry_afters_ += told.unreadable;
+  if (told.wait > Duration::zero()) {
+    if (told.wait > rules.max_wait || !fits(told.wait, situation)) return std::nullopt;
+    const Duration room =
+        situation.time_left ? *situation.time_left - situation.min_attempt_time : Duration::max();
+    return Wait{draw_server_wait(told.wait, room, random), true};
+  }
+  const Duration wait = draw_backoff(backoff_of(*policy_, outcome), retries_, random);
+  if (!fits(wait, situation)) return std::nullopt;
+  return Wait{wait, false};
+}
+
+RetryCause RetryState::cause(const Outcome& outcome, const Situation& situation) const {
+  switch (outcome.failure) {
+    case Failure::kPerTryTimeout:
+    case Failure::kPerTryIdleTimeout: return RetryCause::kTimeout;
+    case Failure::kConnectFailure: break;
+    case Failure::kRefusedStream:
+      if (outcome.graceful_goaway) break;
+      return RetryCause::kFailure;
+    default: return RetryCause::kFailure;
+  }
+  // A dead or draining host must not eat the budget of the living; but only while they live.
+  const bool cheap = situation.next_host_is_well && !unprocessed_used_;
+  return cheap ? RetryCause::kUnprocessed : RetryCause::kFailure;
+}
+
+void RetryState::count(const Outcome& outcome, RetryCause cost) {
+  ++attempts_;
+  if (cost == RetryCause::kUnprocessed) unprocessed_used_ = true;
+  if (is_free(outcome)) {
+    race_used_ = true;
+  } else {
+    ++retries_;
+  }
+}
+
+}  // namespace damper::retry

@@ -1,0 +1,82 @@
+// The decision after an attempt: try again, or give up and say why. A plain value per request;
+// time, randomness and everything that is counted elsewhere are arguments.
+#pragma once
+#include <optional>
+#include <string_view>
+#include <variant>
+
+#include "base/random.h"
+#include "base/time.h"
+#include "config/model/retry.h"
+#include "filters/retry/conditions.h"
+#include "filters/retry/outcome.h"
+#include "filters/retry/verdict.h"
+#include "upstream/retry_budget.h"
+
+namespace damper::retry {
+
+// An operator's live override of a cluster's retries.
+enum class LiveMode : std::uint8_t { kNormal, kConnectFailureOnly, kOff };
+
+// How things stand at the moment of the decision.
+struct Situation {
+  bool response_started = false;
+  bool body_replayable = true;
+  bool heed_marks = true;  // false: the cluster ignores them, or the layer's role is `every`
+  bool next_host_is_well = false;     // the retry goes to a host whose last try did not fail
+  std::optional<Duration> time_left;  // of deadline and route timeout; none: no limit
+  Duration min_attempt_time = std::chrono::milliseconds(1);
+  LiveMode live = LiveMode::kNormal;
+  WallTime wall_time{};  // what dates in Retry-After are compared with
+};
+
+struct Retry {
+  Duration wait{};
+  bool from_retry_after = false;  // the server named the wait
+  std::string_view cause;         // word of the outcome
+  upstream::RetryTicket ticket;   // keep it until the attempt has ended
+};
+
+struct GiveUp {
+  Verdict verdict = Verdict::kNone;
+};
+
+using Decision = std::variant<Retry, GiveUp>;
+
+class RetryState {
+ public:
+  // `policy` outlives the state; null: nothing is ever retried.
+  RetryState(const config::RetryPolicy* policy, RequestTraits request)
+      : policy_(policy), request_(request) {}
+
+  // The ticket of the attempt that came to `outcome` must have been dropped before: a retry does
+  // not compete with itself for its slot.
+  Decision on_outcome(const Outcome& outcome, const Situation& situation,
+                      upstream::RetryBudget& budget, TimePoint now, Random& random);
+
+  std::uint32_t attempts() const { return attempts_; }  // decided on, the first included
+  std::uint32_t unreadable_retry_afters() const { return unreadable_retry_afters_; }
+
+ private:
+  struct Wait {
+    Duration duration{};
+    bool from_retry_after = false;
+  };
+
+  bool has_policy() const { return policy_ && !policy_->retry_on.empty(); }
+  bool is_free(const Outcome& outcome) const;
+  Verdict refusal(const Outcome& outcome, const Situation& situation) const;
+  std::optional<Wait> next_wait(const Outcome& outcome, const Situation& situation, Random& random);
+  upstream::RetryCause cause(const Outcome& outcome, const Situation& situation) const;
+  void count(const Outcome& outcome, upstream::RetryCause cause);
+
+  const config::RetryPolicy* policy_;
+  RequestTraits request_;
+  std::uint32_t attempts_ = 1;
+  std::uint32_t retries_ = 0;  // those that num_retries counts
+  std::uint32_t unreadable_retry_afters_ = 0;
+  bool race_used_ = false;         // the free retry after a keep-alive race
+  bool unprocessed_used_ = false;  // the retry at unprocessed_cost
+};
+
+}  // namespace damper::retry

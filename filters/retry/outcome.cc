@@ -1,0 +1,69 @@
+#include "filters/retry/outcome.h"
+
+#include <array>
+
+#include "base/text.h"
+
+namespace damper::retry {
+namespace {
+
+constexpr int kLowest = 100;
+constexpr int kHighest = 999;
+
+constexpr auto make_status_digits() {
+  std::array<char, 3 * (kHighest - kLowest + 1)> digits{};
+  std::size_t at = 0;
+  for (int status = kLowest; status <= kHighest; ++status) {
+    digits[at++] = static_cast<char>('0' + status / 100);
+    digits[at++] = static_cast<char>('0' + status / 10 % 10);
+    digits[at++] = static_cast<char>('0' + status % 10);
+  }
+  return digits;
+}
+
+// Log records keep views, so the text of a status must outlive the request.
+std::string_view status_word(int status) {
+  static constexpr auto kDigits = make_status_digits();
+  if (status < kLowest || status > kHighest) return "invalid_status";
+  return {kDigits.data() + 3 * static_cast<std::size_t>(status - kLowest), 3};
+}
+
+}  // namespace
+
+std::optional<std::string_view> find(const Outcome& outcome, http::HeaderId id) {
+  if (outcome.response) {
+    if (const auto value = outcome.response->fields.find(id)) return value;
+  }
+  return outcome.trailers ? outcome.trailers->find(id) : std::nullopt;
+}
+
+std::optional<int> grpc_status(const Outcome& outcome) {
+  const auto text = find(outcome, http::HeaderId::kGrpcStatus);
+  const auto number = text ? parse_number(trim(*text)) : std::nullopt;
+  constexpr std::uint64_t kUnauthenticated = 16;  // the last that gRPC defines
+  if (!number || *number > kUnauthenticated) return std::nullopt;
+  return static_cast<int>(*number);
+}
+
+std::string_view word(const Outcome& outcome) {
+  return outcome.response ? status_word(outcome.response->status) : word(outcome.failure);
+}
+
+std::string_view word(Failure failure) {
+  switch (failure) {
+    case Failure::kNone: return "none";
+    case Failure::kConnectFailure: return "connect_failure";
+    case Failure::kConnectTimeout: return "connect_timeout";
+    case Failure::kReset: return "reset";
+    case Failure::kRefusedStream: return "refused_stream";
+    case Failure::kPerTryTimeout: return "timeout";
+    case Failure::kPerTryIdleTimeout: return "idle_timeout";
+    case Failure::kProtocolError: return "protocol_error";
+    case Failure::kOverflow: return "overflow";
+    case Failure::kNoHealthyHost: return "no_healthy_host";
+    case Failure::kRouteTimeout: return "route_timeout";
+  }
+  return "";
+}
+
+}  // namespace damper::retry

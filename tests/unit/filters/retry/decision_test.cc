@@ -1,0 +1,331 @@
+#include "filters/retry/decision.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/outcomes.h"
+
+namespace damper::retry {
+namespace {
+
+using namespace std::chrono_literals;
+using tests::failed;
+using tests::keep_alive_race;
+using tests::Response;
+using tests::retry_on;
+
+config::Thresholds with_budget(const config::RetryBudget& budget) {
+  return {.retry_budget = budget};
+}
+
+// One request on one cluster. Tickets are dropped at once, as after an attempt that has ended.
+struct Request {
+  explicit Request(std::string_view conditions = "5xx,connect-failure,retriable-status-codes") {
+    policy.retry_on = retry_on(conditions);
+    policy.num_retries = 2;
+    policy.retriable_status_codes = {429, 503};
+    traits.repeatable = true;
+  }
+
+  Decision decide(const Outcome& outcome) {
+    if (!state) state.emplace(&policy, traits);
+    Decision decision = state->on_outcome(outcome, situation, budget, now, random);
+    if (auto* retry = std::get_if<Retry>(&decision)) retry->ticket.attempt_started();
+    return decision;
+  }
+  std::optional<Retry> retry(const Outcome& outcome) {
+    Decision decision = decide(outcome);
+    if (auto* retry = std::get_if<Retry>(&decision)) return std::move(*retry);
+    return std::nullopt;
+  }
+  // "retry", or the verdict's word.
+  std::string_view ask(const Outcome& outcome) {
+    const Decision decision = decide(outcome);
+    const auto* refused = std::get_if<GiveUp>(&decision);
+    return refused ? word(refused->verdict) : "retry";
+  }
+
+  config::RetryPolicy policy;
+  RequestTraits traits;
+  Situation situation;
+  upstream::RetryBudget budget{with_budget({.disabled = true}), 1};
+  TimePoint now{1h};
+  Random random{7};
+  std::optional<RetryState> state;
+};
+
+TEST(Decision, ASuccessIsNoRefusal) {
+  EXPECT_EQ(Request().ask(Response(200).outcome()), "");
+  EXPECT_EQ(Request().ask(Response(404).outcome()), "");
+  Request started;
+  started.situation.response_started = true;
+  EXPECT_EQ(started.ask(Response(200).outcome()), "");
+}
+
+TEST(Decision, WithoutAPolicyNothingIsRefused) {
+  Request r;
+  r.state.emplace(nullptr, r.traits);
+  EXPECT_EQ(r.ask(Response(503).outcome()), "");
+  EXPECT_EQ(Request("").ask(failed(Failure::kReset)), "");
+}
+
+TEST(Decision, AFailureThatRetryOnDoesNotWantIsNotRetriable) {
+  EXPECT_EQ(Request("connect-failure").ask(Response(500).outcome()), "not_retriable");
+  EXPECT_EQ(Request("connect-failure").ask(Response(429).outcome()), "not_retriable");
+  EXPECT_EQ(Request("connect-failure").ask(failed(Failure::kReset)), "not_retriable");
+  EXPECT_EQ(Request("5xx").ask(failed(Failure::kOverflow, false)), "not_retriable");
+}
+
+TEST(Decision, NumRetriesAreTheLimit) {
+  Request r;
+  EXPECT_EQ(r.ask(Response(503).outcome()), "retry");
+  EXPECT_EQ(r.ask(failed(Failure::kConnectFailure, false)), "retry");
+  EXPECT_EQ(r.ask(Response(503).outcome()), "limit");
+  EXPECT_EQ(r.state->attempts(), 3u);
+
+  Request none;
+  none.policy.num_retries = 0;
+  EXPECT_EQ(none.ask(Response(503).outcome()), "limit");
+}
+
+TEST(Decision, TheFirstReasonInOrderIsTheVerdict) {
+  // Everything speaks against this retry; one reason after the other is taken away.
+  Request r("5xx");
+  r.policy.num_retries = 0;
+  r.traits.repeatable = false;
+  r.situation = {
+      .response_started = true, .body_replayable = false, .time_left = 0ms, .live = LiveMode::kOff};
+  r.budget.reconfigure(with_budget({.concurrency = config::BudgetConcurrency{0, 0},
+                                    .window = config::BudgetWindow{.min_retries = 0},
+                                    .max_retries_per_second = 0}));
+  const Response marked(503, {{"x-damper-retry", "final"}});
+  const Response plain(503);
+
+  EXPECT_EQ(r.ask(marked.outcome()), "response_started");
+  r.situation.response_started = false;
+  r.traits.headers_allow = false;
+  r.state.reset();
+  EXPECT_EQ(r.ask(marked.outcome()), "not_retriable");
+  r.traits.headers_allow = true;
+  r.state.reset();
+  EXPECT_EQ(r.ask(marked.outcome()), "marked");
+  EXPECT_EQ(r.ask(plain.outcome()), "not_idempotent");
+  r.traits.repeatable = true;
+  r.state.reset();
+  EXPECT_EQ(r.ask(plain.outcome()), "body_lost");
+  r.situation.body_replayable = true;
+  EXPECT_EQ(r.ask(plain.outcome()), "limit");
+  r.policy.num_retries = 1;
+  EXPECT_EQ(r.ask(plain.outcome()), "deadline");
+  r.situation.time_left.reset();
+  EXPECT_EQ(r.ask(plain.outcome()), "live_off");
+  r.situation.live = LiveMode::kNormal;
+  EXPECT_EQ(r.ask(plain.outcome()), "budget_concurrency");
+  r.budget.reconfigure(
+      with_budget({.window = config::BudgetWindow{.min_retries = 0}, .max_retries_per_second = 0}));
+  EXPECT_EQ(r.ask(plain.outcome()), "budget_window");
+  r.budget.reconfigure(with_budget({.max_retries_per_second = 0}));
+  EXPECT_EQ(r.ask(plain.outcome()), "budget_rate");
+  r.budget.reconfigure(with_budget({.disabled = true}));
+  EXPECT_EQ(r.ask(plain.outcome()), "retry");
+}
+
+TEST(Decision, MarksAreHeededUnlessTheyAreToBeIgnored) {
+  const Response marked(503, {{"x-damper-retry", "final; by=b; attempts=3; verdict=limit"}});
+  EXPECT_EQ(Request().ask(marked.outcome()), "marked");
+  Request ignoring;
+  ignoring.situation.heed_marks = false;
+  EXPECT_EQ(ignoring.ask(marked.outcome()), "retry");
+}
+
+TEST(Decision, ARatelimitedAnswerIsMarked) {
+  const Response limited(503, {{"x-envoy-ratelimited", "true"}});
+  EXPECT_EQ(Request().ask(limited.outcome()), "marked");
+  EXPECT_EQ(Request("5xx,envoy-ratelimited").ask(limited.outcome()), "retry");
+  EXPECT_EQ(Request("reset").ask(limited.outcome()), "not_retriable");
+}
+
+TEST(Decision, ALayerAboveMayKeepTheRetriesForItself) {
+  Request owned;
+  owned.traits.owned_above = true;
+  EXPECT_EQ(owned.ask(Response(503).outcome()), "marked");
+}
+
+TEST(Decision, APostIsRepeatedOnlyIfItWasSurelyNotProcessed) {
+  const auto post = [](const Outcome& outcome) {
+    Request r("5xx");
+    r.traits.repeatable = false;
+    return r.ask(outcome);
+  };
+  EXPECT_EQ(post(failed(Failure::kReset)), "not_idempotent");
+  EXPECT_EQ(post(failed(Failure::kPerTryTimeout)), "not_idempotent");
+  EXPECT_EQ(post(Response(503).outcome()), "not_idempotent");
+  EXPECT_EQ(post(failed(Failure::kReset, false)), "retry");
+  EXPECT_EQ(post(failed(Failure::kConnectTimeout, false)), "retry");
+  EXPECT_EQ(post(failed(Failure::kRefusedStream)), "retry");
+}
+
+TEST(Decision, TheFirstKeepAliveRaceIsFreeOfNumRetries) {
+  Request r("connect-failure");
+  r.policy.num_retries = 1;
+  EXPECT_EQ(r.ask(keep_alive_race()), "retry");
+  EXPECT_EQ(r.ask(keep_alive_race()), "retry");  // this one counts
+  EXPECT_EQ(r.ask(keep_alive_race()), "limit");
+  EXPECT_EQ(r.state->attempts(), 3u);
+}
+
+TEST(Decision, NoRetriesMeansNoneAfterAKeepAliveRaceEither) {
+  Request r("connect-failure");
+  r.policy.num_retries = 0;
+  EXPECT_EQ(r.ask(keep_alive_race()), "limit");
+}
+
+TEST(Decision, UnderResetAloneAKeepAliveRaceCounts) {
+  Request r("reset");
+  r.policy.num_retries = 1;
+  EXPECT_EQ(r.ask(keep_alive_race()), "retry");
+  EXPECT_EQ(r.ask(keep_alive_race()), "limit");
+}
+
+TEST(Decision, AFreeRetryIsStillCountedInTheBudget) {
+  Request r("connect-failure");
+  r.budget.reconfigure(with_budget({.window = config::BudgetWindow{}}));
+  EXPECT_EQ(r.ask(keep_alive_race()), "retry");
+  EXPECT_EQ(r.budget.charged(r.now), 1u);
+}
+
+TEST(Decision, TheWaitBacksOffWithEachRetry) {
+  Request r;
+  r.policy.back_off = {.base_interval = 100ms, .max_interval = 300ms};
+  r.policy.num_retries = 100;
+  Duration longest{};
+  EXPECT_LT(r.retry(Response(503).outcome())->wait, 100ms);
+  EXPECT_LT(r.retry(Response(503).outcome())->wait, 200ms);
+  for (int i = 0; i < 98; ++i) {
+    const auto retry = r.retry(Response(503).outcome());
+    EXPECT_FALSE(retry->from_retry_after);
+    EXPECT_EQ(retry->cause, "503");
+    longest = std::max(longest, retry->wait);
+  }
+  EXPECT_GT(longest, 250ms);
+  EXPECT_LT(longest, 300ms);
+}
+
+TEST(Decision, RetryAfterIsObeyed) {
+  for (const int status : {429, 503, 500}) {
+    Request r;
+    const auto retry = r.retry(Response(status, {{"retry-after", "2"}}).outcome());
+    ASSERT_TRUE(retry) << status;
+    EXPECT_TRUE(retry->from_retry_after);
+    EXPECT_GE(retry->wait, 2s);
+    EXPECT_LT(retry->wait, 3s);
+  }
+}
+
+TEST(Decision, ARetryAfterThatDoesNotFitGivesTheAnswerBackAtOnce) {
+  const Response later(503, {{"retry-after", "2"}});
+  const auto with_time = [&](Duration left) {
+    Request r;
+    r.situation.time_left = left;
+    r.situation.min_attempt_time = 10ms;
+    return r.ask(later.outcome());
+  };
+  EXPECT_EQ(with_time(2009ms), "deadline");
+  EXPECT_EQ(with_time(2010ms), "retry");
+  EXPECT_EQ(Request().ask(Response(503, {{"retry-after", "31"}}).outcome()), "deadline");
+  EXPECT_EQ(Request().ask(Response(503, {{"retry-after", "30"}}).outcome()), "retry");
+}
+
+TEST(Decision, TheWaitAfterRetryAfterStaysWithinTheTimeLeft) {
+  for (int i = 0; i < 200; ++i) {
+    Request r;
+    r.random = Random(static_cast<std::uint64_t>(i));
+    r.situation.time_left = 2200ms;
+    r.situation.min_attempt_time = 50ms;
+    const auto retry = r.retry(Response(503, {{"retry-after", "2"}}).outcome());
+    ASSERT_TRUE(retry);
+    EXPECT_LE(retry->wait, 2150ms);
+  }
+}
+
+TEST(Decision, GarbageInRetryAfterIsCountedAndBacksOffOrdinarily) {
+  Request r;
+  const auto retry = r.retry(Response(503, {{"retry-after", "soon"}}).outcome());
+  EXPECT_LT(retry->wait, 25ms);
+  EXPECT_FALSE(retry->from_retry_after);
+  EXPECT_EQ(r.state->unreadable_retry_afters(), 1u);
+}
+
+TEST(Decision, TooManyRequestsWithoutRetryAfterBacksOffFromOneSecond) {
+  Duration longest{};
+  for (int i = 0; i < 200; ++i) {
+    Request r;
+    r.random = Random(static_cast<std::uint64_t>(i));
+    longest = std::max(longest, r.retry(Response(429).outcome())->wait);
+  }
+  EXPECT_GT(longest, 900ms);
+  EXPECT_LT(longest, 1s);
+}
+
+TEST(Decision, ARetryIsRefusedIfItsWaitAndAnAttemptDoNotFit) {
+  Request r;
+  r.policy.back_off = {.base_interval = 1ns, .max_interval = 1ns};  // always 0
+  r.situation.min_attempt_time = 20ms;
+  r.situation.time_left = 19ms;
+  EXPECT_EQ(r.ask(Response(503).outcome()), "deadline");
+  r.situation.time_left = 20ms;
+  EXPECT_EQ(r.ask(Response(503).outcome()), "retry");
+}
+
+TEST(Decision, AnOperatorMayLeaveOnlyConnectFailures) {
+  Request r("5xx");
+  r.situation.live = LiveMode::kConnectFailureOnly;
+  EXPECT_EQ(r.ask(Response(503).outcome()), "live_off");
+  EXPECT_EQ(r.ask(failed(Failure::kReset)), "live_off");
+  EXPECT_EQ(r.ask(failed(Failure::kConnectFailure, false)), "retry");
+  EXPECT_EQ(r.ask(failed(Failure::kConnectTimeout, false)), "retry");
+}
+
+TEST(Decision, ARefusalBeforeTheBudgetCostsNothing) {
+  Request r;
+  r.budget.reconfigure(with_budget({.window = config::BudgetWindow{}}));
+  r.situation.time_left = 0ms;
+  EXPECT_EQ(r.ask(Response(503).outcome()), "deadline");
+  EXPECT_EQ(r.budget.charged(r.now), 0u);
+}
+
+// What one retry after `outcome` is charged.
+std::uint64_t cost(const Outcome& outcome, bool next_host_is_well) {
+  Request r("5xx");
+  r.situation.next_host_is_well = next_host_is_well;
+  r.budget.reconfigure(with_budget({.window = config::BudgetWindow{.min_retries = 100}}));
+  EXPECT_EQ(r.ask(outcome), "retry");
+  return r.budget.charged(r.now);
+}
+
+TEST(Decision, ARetryCostsWhatItFollows) {
+  Outcome goaway = failed(Failure::kRefusedStream);
+  goaway.graceful_goaway = true;
+  EXPECT_EQ(cost(Response(503).outcome(), true), 1u);
+  EXPECT_EQ(cost(failed(Failure::kReset), true), 1u);
+  EXPECT_EQ(cost(failed(Failure::kConnectTimeout, false), true), 1u);
+  EXPECT_EQ(cost(failed(Failure::kRefusedStream), true), 1u);
+  EXPECT_EQ(cost(failed(Failure::kPerTryTimeout), true), 3u);
+  EXPECT_EQ(cost(failed(Failure::kPerTryIdleTimeout), true), 3u);
+  EXPECT_EQ(cost(failed(Failure::kConnectFailure, false), true), 0u);
+  EXPECT_EQ(cost(goaway, true), 0u);
+  EXPECT_EQ(cost(failed(Failure::kConnectFailure, false), false), 1u);
+  EXPECT_EQ(cost(goaway, false), 1u);
+}
+
+TEST(Decision, ARequestIsSparedTheCostOnce) {
+  Request r("5xx");
+  r.situation.next_host_is_well = true;
+  r.budget.reconfigure(with_budget({.window = config::BudgetWindow{}}));
+  EXPECT_EQ(r.ask(failed(Failure::kConnectFailure, false)), "retry");
+  EXPECT_EQ(r.budget.charged(r.now), 0u);
+  EXPECT_EQ(r.ask(failed(Failure::kConnectFailure, false)), "retry");
+  EXPECT_EQ(r.budget.charged(r.now), 1u);
+}
+
+}  // namespace
+}  // namespace damper::retry
