@@ -16,7 +16,7 @@ MAY_INCLUDE = {
     "event": ["base"],
     "stats": ["base"],
     "config/model": ["base"],
-    "net": ["event", "base"],
+    "net": ["event", "base", "config/model"],
     "http": ["net", "event", "base", "stats", "config/model"],
     "route": ["http", "base", "config/model"],
     "upstream": _HTTP,

@@ -21,10 +21,11 @@ _TYPE = r"\b(?:class|struct|enum class|enum|using)\s+(?:\[\[\w+\]\]\s*)?"
 _EMPTY = "Manager|Handler|Helper|Util|Utils|Impl|Base|Context|Info|Data"
 
 RULES = [
-    Rule(rf"{_TYPE}(?!StreamContext\b)\w*?(?:{_EMPTY})(?![a-z])\w*\s*(?:final\s*)?[{{:=;]",
+    Rule(rf"{_TYPE}(?!StreamContext\b|FreeBase\b)\w*?(?:{_EMPTY})(?![a-z])\w*\s*(?:final\s*)?[{{:=;]",
          "a type's name says what it is"),
     Rule(r"\bthrow\b", "errors are values: Result", _PRODUCT),
-    Rule(r"\bcatch\b", "errors are values; only the YAML reader meets exceptions", _PRODUCT, r"config/(?!model/)"),
+    Rule(r"\bcatch\b", "errors are values; only the readers of YAML and the log library meet exceptions", _PRODUCT,
+         r"config/(?!model/)|proxy/base/log\.cc"),
     Rule(r"\bdelete this\b|\bshared_from_this\b|\bweak_ptr\b", "nothing deletes itself; owners are clear", _PRODUCT),
     Rule(r"\busing namespace (?!std::chrono_literals|std::literals)", "names keep their home", r".*\.h$"),
     Rule(r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\b", "nobody waits: use a timer, or move the clock",
