@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""Every source file has a test at the mirrored path, or stands in twins.txt with the reason why not."""
+
+import tree
+
+EXCEPTIONS = "tests/lint/twins.txt"
+
+
+def twin_of(source):
+    return "tests/unit/" + source.removeprefix("proxy/").removesuffix(".cc") + "_test.cc"
+
+
+def read_exceptions(text):
+    """Lines "path: reason"; # starts a comment line."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return {path.strip(): reason.strip() for path, _, reason in (line.partition(":") for line in lines)}
+
+
+def findings_in(sources, tests, exceptions):
+    out = []
+    for source in sources:
+        if twin_of(source) not in tests and source not in exceptions:
+            out.append(f"{source}:1: has no test {twin_of(source)}")
+    for path, reason in exceptions.items():
+        if path not in sources:
+            out.append(f"{EXCEPTIONS}:1: {path} does not exist")
+        elif twin_of(path) in tests:
+            out.append(f"{EXCEPTIONS}:1: {path} has a test now")
+        elif not reason:
+            out.append(f"{EXCEPTIONS}:1: {path} needs a reason")
+    return out
+
+
+if __name__ == "__main__":
+    tree.report(findings_in(tree.files(".cc", folders=["proxy", "filters", "config", "bench"]),
+                            set(tree.files(".cc", folders=["tests/unit"])), read_exceptions(tree.read(EXCEPTIONS))))
