@@ -1,6 +1,20 @@
 #include "filters/retry/verdict.h"
 
+#include <algorithm>
+#include <array>
+
 namespace damper::retry {
+namespace {
+
+constexpr std::array<std::string_view, 14> kCauses = {
+    "connect_failure", "connect_timeout", "reset", "refused_stream", "timeout", "idle_timeout", "protocol_error",
+    "429",             "502",             "503",   "504",            "5xx",     "4xx",          "other"};
+
+std::size_t place_of(std::string_view cause) {
+  return static_cast<std::size_t>(std::find(kCauses.begin(), kCauses.end(), cause) - kCauses.begin());
+}
+
+}  // namespace
 
 std::string_view word(Verdict verdict) {
   switch (verdict) {
@@ -19,6 +33,26 @@ std::string_view word(Verdict verdict) {
     case Verdict::kBudgetThrottle: return "budget_throttle";
   }
   return "";
+}
+
+bool is_budget(Verdict verdict) { return verdict >= Verdict::kBudgetConcurrency; }
+
+std::vector<std::string_view> verdict_words() {
+  std::vector<std::string_view> words;
+  for (auto v = Verdict::kResponseStarted; v <= Verdict::kBudgetThrottle;
+       v = static_cast<Verdict>(static_cast<int>(v) + 1)) {
+    words.push_back(word(v));
+  }
+  return words;
+}
+
+std::vector<std::string_view> cause_words() { return {kCauses.begin(), kCauses.end()}; }
+
+std::size_t cause_index(std::string_view outcome_word) {
+  if (const std::size_t exact = place_of(outcome_word); exact < kCauses.size()) return exact;
+  if (outcome_word.starts_with('5')) return place_of("5xx");
+  if (outcome_word.starts_with('4')) return place_of("4xx");
+  return place_of("other");
 }
 
 }  // namespace damper::retry

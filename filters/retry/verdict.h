@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace damper::retry {
 
@@ -24,5 +25,14 @@ enum class Verdict : std::uint8_t {
 };
 
 std::string_view word(Verdict verdict);  // "not_retriable"; empty for kNone
+bool is_budget(Verdict verdict);
+
+// For statistics: the words of all verdicts but kNone, and a verdict's place among them.
+std::vector<std::string_view> verdict_words();
+inline std::size_t index_of(Verdict verdict) { return static_cast<std::size_t>(verdict) - 1; }
+
+// What a retry followed, coarse enough to count: "connect_failure", "reset", "timeout", "503", "5xx", …
+std::vector<std::string_view> cause_words();
+std::size_t cause_index(std::string_view outcome_word);
 
 }  // namespace damper::retry

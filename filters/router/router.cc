@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "filters/retry/causes.h"
 #include "filters/retry/idempotency.h"
 #include "filters/retry/marks.h"
 #include "filters/retry/request_headers.h"
@@ -281,11 +280,12 @@ void Router::on_attempt_head(http::ResponseHead&& head, bool end) {
   if (auto* again = std::get_if<retry::Retry>(&decision)) {
     stats().retried_rq.count(cells(), head.status);
     attempt_->abandon();
-    retry_after(std::move(*again), outcome);
+    retry_later(std::move(*again));
     return;
   }
   give_up(std::get<retry::GiveUp>(decision).verdict, outcome);
-  mark(head.fields, std::get<retry::GiveUp>(decision).verdict);
+  const std::uint32_t num_retries = policy_ ? policy_->num_retries : 0;
+  if (retry::marks_response(verdict_, num_retries)) mark(head.fields);
   deliver(std::move(head), end);
 }
 
@@ -338,7 +338,7 @@ void Router::on_attempt_failed(const AttemptFailure& failure) {
   ticket_.reset();
   auto decision = decide(outcome);
   if (auto* again = std::get_if<retry::Retry>(&decision)) {
-    retry_after(std::move(*again), outcome);
+    retry_later(std::move(*again));
     return;
   }
   give_up(std::get<retry::GiveUp>(decision).verdict, outcome);
@@ -349,7 +349,7 @@ retry::Situation Router::situation() const {
   return {.response_started = response_started_,
           .body_replayable = replay_->keeps(),
           .heed_marks = layer_marks(),
-          .next_host_is_well = cluster_->any_well_host_but(tried_.empty() ? nullptr : tried_.back()),
+          .next_host_is_well = cluster_->any_well_host_but(tried_.empty() ? nullptr : tried_.back().get()),
           .time_left = time_left(),
           .wall_time = std::chrono::system_clock::now()};
 }
@@ -392,14 +392,11 @@ void Router::report_to_host(const Outcome& outcome) {
   cluster_->report(host, evidence);
 }
 
-void Router::retry_after(retry::Retry&& again, const Outcome& outcome) {
-  (void)outcome;
+void Router::retry_later(retry::Retry&& again) {
   ticket_.emplace(std::move(again.ticket));
   cells().add(again.from_retry_after ? stats().upstream_rq_retry_backoff_ratelimited
                                      : stats().upstream_rq_retry_backoff_exponential);
-  if (const auto cause = retry::cause_index(again.cause)) {
-    cells().add(stats().retry.retry_attempts[*cause]);
-  }
+  cells().add(stats().retry.retry_attempts[retry::cause_index(again.cause)]);
   cells().add(stats().retry.retries_waiting, 1);
   if (!wait_) wait_ = worker_.loop.timer([this] { start_attempt(); });
   wait_->arm(again.wait);
@@ -410,6 +407,7 @@ void Router::give_up(Verdict verdict, const Outcome& outcome) {
     cells().add(stats().upstream_rq_retry_success);
     cells().add(stats().retry.retry_success);
   }
+  verdict_ = verdict;
   if (verdict == Verdict::kNone) return;
   record().retry_verdict = retry::word(verdict);
   cells().add(stats().retry.retry_refused[retry::index_of(verdict)]);
@@ -425,13 +423,14 @@ void Router::give_up(Verdict verdict, const Outcome& outcome) {
 }
 
 // The word to the layers above: what could be retried has been.
-void Router::mark(http::Fields& fields, Verdict verdict) const {
-  const std::uint32_t num_retries = policy_ ? policy_->num_retries : 0;
-  if (!layer_marks() || !retry::marks_response(verdict, num_retries)) return;
-  fields.set(HeaderId::kXDamperRetry,
-             retry::format_final({.by = options_.node.id,
-                                  .attempts = static_cast<std::uint32_t>(record().attempts.size()),
-                                  .verdict = std::string(retry::word(verdict))}));
+void Router::mark(http::Fields& fields) const {
+  if (layer_marks()) fields.set(HeaderId::kXDamperRetry, mark_text());
+}
+
+std::string Router::mark_text() const {
+  return retry::format_final({.by = options_.node.id,
+                              .attempts = static_cast<std::uint32_t>(record().attempts.size()),
+                              .verdict = std::string(retry::word(verdict_))});
 }
 
 void Router::deliver_failure(const AttemptFailure& failure) {
@@ -455,11 +454,10 @@ void Router::reply(const AttemptFailure& failure) {
     append_number(count, record().attempts.size());
     reply.headers.emplace_back(HeaderId::kXEnvoyAttemptCount, count);
   }
-  http::Fields marks;
-  mark(marks, verdict_of(record().retry_verdict));
-  if (const auto value = marks.find(HeaderId::kXDamperRetry)) {
-    reply.headers.emplace_back(HeaderId::kXDamperRetry, std::string(*value));
-  }
+  const std::uint32_t num_retries = policy_ ? policy_->num_retries : 0;
+  const bool final = retry::marks_response(verdict_, num_retries) ||
+                     retry::marks_response(failure.failure);
+  if (final && layer_marks()) reply.headers.emplace_back(HeaderId::kXDamperRetry, mark_text());
   downstream_.send_reply(std::move(reply));
 }
 

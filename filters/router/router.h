@@ -4,9 +4,11 @@
 #include <optional>
 #include <vector>
 
+#include "config/model/bootstrap.h"
 #include "filters/retry/decision.h"
 #include "filters/router/attempt.h"
 #include "filters/router/replay.h"
+#include "route/entry.h"
 #include "stream/chain_end.h"
 
 namespace damper::router {
@@ -62,13 +64,14 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   retry::Decision decide(const retry::Outcome& outcome);
   void note_outcome(const retry::Outcome& outcome);
   void report_to_host(const retry::Outcome& outcome);
-  void retry_after(retry::Retry&& retry, const retry::Outcome& outcome);
+  void retry_later(retry::Retry&& retry);
   void give_up(retry::Verdict verdict, const retry::Outcome& outcome);
   void deliver(http::ResponseHead&& head, bool end);
   void deliver_failure(const AttemptFailure& failure);
   void fail_started_response(const AttemptFailure& failure);
   void reply(const AttemptFailure& failure);
-  void mark(http::Fields& fields, retry::Verdict verdict) const;
+  void mark(http::Fields& fields) const;
+  std::string mark_text() const;
   bool layer_marks() const;
 
   stats::Cells& cells() const { return worker_.cells; }
@@ -105,6 +108,7 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   std::unique_ptr<event::Timer> wait_;
   std::string failure_details_;  // what record().details views
 
+  retry::Verdict verdict_ = retry::Verdict::kNone;  // why there is no further attempt
   bool original_open_ = false;    // counted in the budget
   bool any_on_wire_ = false;      // bytes of some attempt may have reached an upstream
   bool continued_ = false;        // 100 Continue has been sent

@@ -111,13 +111,17 @@ Loop::~Loop() {
 }
 
 void Loop::run() {
-  while (!stopping_) {
-    now_known_ = false;
-    event_base_loop(base_.get(), EVLOOP_ONCE | EVLOOP_NO_EXIT_ON_EMPTY);
-    run_posted();
-    end_turn();
-  }
+  while (!stopping_) turn(EVLOOP_ONCE | EVLOOP_NO_EXIT_ON_EMPTY);
   stopping_ = false;
+}
+
+void Loop::run_once() { turn(EVLOOP_NONBLOCK); }
+
+void Loop::turn(int flags) {
+  now_known_ = false;
+  event_base_loop(base_.get(), flags);
+  run_posted();
+  end_turn();
 }
 
 void Loop::end_turn() {

@@ -35,7 +35,8 @@ class Loop final : public Scheduler {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  void run();   // until stop()
+  void run();       // until stop()
+  void run_once();  // what is due now, without waiting
   void stop() { stopping_ = true; }
 
   void post(std::function<void()> fn);  // any thread; runs on the loop's
@@ -54,6 +55,7 @@ class Loop final : public Scheduler {
   };
   class Wakeup;
 
+  void turn(int flags);
   void end_turn();
   void run_posted();
 

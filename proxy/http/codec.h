@@ -48,6 +48,8 @@ class ServerCodec {
 
   virtual bool idle() const = 0;      // no stream is open and no message half read
   virtual bool finished() const = 0;  // nothing more will be read: close when all is written
+  // A response ends short in a way that only a broken connection can tell the client.
+  virtual bool cut_response() const = 0;
 };
 
 // What a client codec reports, and only from inside receive() or on_eof().

@@ -38,7 +38,7 @@ class H1ServerCodec final : public ServerCodec {
   bool finished() const override;
   // A response ends short of what its head announced. Where only the end of the connection tells
   // (HTTP/1.0), the client cannot see it unless the connection is reset rather than closed.
-  bool cut_response() const { return cut_response_; }
+  bool cut_response() const override { return cut_response_; }
 
  private:
   enum class Reading : std::uint8_t { kHead, kBody, kComplete, kRaw, kStopped };

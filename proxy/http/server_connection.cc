@@ -109,7 +109,7 @@ ServerStream& ServerConnection::open(StreamId id) {
 void ServerConnection::on_request_head(StreamId id, RequestHead&& head, bool end) {
   ServerStream& stream = open(id);
   streams_.back().request_ended = end;
-  if (requests_ == options_.max_requests_per_connection) codec_->go_away();
+  if (last_request_ || requests_ == options_.max_requests_per_connection) codec_->go_away();
   stream.on_request_head(std::move(head), end);
 }
 
@@ -186,6 +186,7 @@ void ServerConnection::end_stream(StreamId id) {
 void ServerConnection::close_if_finished(bool linger) {
   if (!codec_->finished() || !streams_.empty()) return;
   leave();
+  if (codec_->cut_response()) return connection_.abort_when_flushed();
   const bool unread = linger || connection_.has_input();
   connection_.close_when_flushed(unread ? options_.delayed_close_timeout : Duration::zero());
 }

@@ -60,7 +60,8 @@ class ServerConnection final : public event::Disposable,
   void notify_when_drained() { connection_.notify_when_drained(); }
   void end_stream(StreamId id);  // response complete or reset: the stream is destroyed at the end of the turn
 
-  void drain();  // finish what runs, accept nothing more; an idle connection closes at once
+  void drain();  // finish what runs, take nothing more; an idle connection closes at once
+  void end_after_next_request() { last_request_ = true; }
   void close(const Error& why) { connection_.close(why); }
 
   std::uint64_t id() const { return id_; }
@@ -69,6 +70,7 @@ class ServerConnection final : public event::Disposable,
   const std::string& peer_ip() const { return peer_ip_; }
   const std::string& local_text();
   bool idle() const { return streams_.empty(); }
+  bool unused() const { return requests_ == 0; }
   std::uint64_t bytes_read() const { return connection_.bytes_read(); }
   std::uint64_t bytes_written() const { return connection_.bytes_written(); }
 
@@ -113,6 +115,7 @@ class ServerConnection final : public event::Disposable,
   std::uint64_t id_;
   std::uint32_t requests_ = 0;
   bool waiting_for_head_ = false;
+  bool last_request_ = false;
   net::Connection connection_;
 };
 

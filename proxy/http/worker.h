@@ -26,6 +26,7 @@ struct Worker {
   stats::Cells& cells;
   std::size_t replay_bytes = 0;      // held by all replay copies of this worker
   std::size_t replay_bytes_max = 0;  // over it, copies are given up
+  bool overloaded = false;           // no memory for new requests
 
  private:
   std::uint64_t next_id_;

@@ -159,6 +159,12 @@ void Connection::close_when_flushed(Duration linger) {
   flush_later();
 }
 
+void Connection::abort_when_flushed() {
+  if (closing()) return;
+  set_abortive_close(fd_.get());
+  close_when_flushed(Duration::zero());
+}
+
 void Connection::end_writing() {
   if (linger_for_ == Duration::zero()) {
     return close({Errc::kClosed, Side::kLocal, "closed after the last answer"});
@@ -190,11 +196,6 @@ void Connection::close(const Error& why) {
   in_.clear();
   out_.clear();
   owner_.on_closed(kept);
-}
-
-void Connection::abort(const Error& why) {
-  if (!closed()) set_abortive_close(fd_.get());
-  close(why);
 }
 
 bool Connection::has_unread_bytes() const {

@@ -64,8 +64,8 @@ class Connection final : public event::IoTarget, public event::EndOfTurn {
   // Closes once everything is written. With `linger` the peer may go on sending for that long (and is not listened to),
   // so that it reads our last answer instead of a reset.
   void close_when_flushed(Duration linger);
+  void abort_when_flushed();  // with RST: the peer must see that something is missing
   void close(const Error& why);
-  void abort(const Error& why);  // with RST: the peer must see that something is missing
 
   bool closed() const { return state_ == State::kClosed; }
   bool closing() const { return closing_ || closed(); }

@@ -14,11 +14,11 @@ struct FlagName {
 };
 
 constexpr std::array kNames = {
+    FlagName{Flag::kRetryLimit, "URX", "UpstreamRetryLimitExceeded"},
     FlagName{Flag::kNoHealthyHost, "UH", "NoHealthyUpstream"},
     FlagName{Flag::kUpstreamFailure, "UF", "UpstreamConnectionFailure"},
     FlagName{Flag::kUpstreamOverflow, "UO", "UpstreamOverflow"},
     FlagName{Flag::kNoRoute, "NR", "NoRouteFound"},
-    FlagName{Flag::kRetryLimit, "URX", "UpstreamRetryLimitExceeded"},
     FlagName{Flag::kNoCluster, "NC", "NoClusterFound"},
     FlagName{Flag::kUpstreamTimeout, "UT", "UpstreamRequestTimeout"},
     FlagName{Flag::kUpstreamReset, "UR", "UpstreamRemoteReset"},

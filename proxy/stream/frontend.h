@@ -12,6 +12,7 @@
 #include "route/table.h"
 #include "stats/http_stats.h"
 #include "stream/chain_end.h"
+#include "upstream/circuit_breaker.h"
 
 namespace damper::stream {
 
@@ -26,6 +27,7 @@ struct FrontendConfig {
   net::CidrSet trust;
   std::vector<FilterFactory> filters;
   std::shared_ptr<stats::HttpStats> stats;
+  std::shared_ptr<upstream::Limit> connections;  // max_connections of the listener; null: any number
 };
 
 struct Frontend {

@@ -64,6 +64,13 @@ std::optional<Reply> Stream::admit(bool end) {
   may_steer_ = origin.may_steer;
   if (frontend_->config->listener->edge) http::strip_request_at_edge(head_.fields);
 
+  if (worker().overloaded) {
+    return Reply{.status = 503,
+                 .body = "overloaded",
+                 .details = "overload",
+                 .flag = Flag::kOverload,
+                 .headers = {{HeaderId::kXEnvoyOverloaded, "true"}}};
+  }
   if (head_.method == "CONNECT") {
     return Reply{.status = 405, .details = "connect_not_supported"};
   }

@@ -47,4 +47,19 @@ Pool& Cluster::pool(const HostPtr& host, config::Priority priority) {
   return *pool;
 }
 
+void Cluster::report(Host& host, Evidence evidence) {
+  const TimePoint now = worker_.loop.now();
+  if (state_->outlier.report(host, evidence, balancer_.hosts(), now, worker_.random)) {
+    worker_.cells.add(state_->stats.outlier_detection.ejections_enforced_total);
+  }
+}
+
+bool Cluster::any_well_host_but(const Host* host) const {
+  const TimePoint now = worker_.loop.now();
+  return std::any_of(hosts().begin(), hosts().end(), [&](const HostPtr& h) {
+    return h.get() != host && !h->ejected(now) &&
+           !h->health.last_attempt_failed.load(std::memory_order_relaxed);
+  });
+}
+
 }  // namespace damper::upstream

@@ -29,6 +29,11 @@ class Cluster {
   HostPtr choose_host(std::span<const HostPtr> tried, bool is_retry);
   Pool& pool(const HostPtr& host, config::Priority priority);
 
+  // Feeds outlier detection with what an attempt said about its host.
+  void report(Host& host, Evidence evidence);
+  // Is there a host in service, other than this one, whose last attempt did not fail?
+  bool any_well_host_but(const Host* host) const;
+
  private:
   using Key = std::pair<const Host*, config::Priority>;
 

@@ -85,8 +85,9 @@ bool HostPool::open_connection() {
     net::set_no_delay(fd->get());
     net::set_liveness(fd->get(), config_->tcp_keepalive.value_or(config::TcpKeepalive{}));
   }
+  http::ClientConnection::Owner& self = *this;
   auto connection = std::make_unique<http::ClientConnection>(
-      *this, worker_.loop, worker_.read_block, *std::move(fd), net::make_plain_transport(),
+      self, worker_.loop, worker_.read_block, *std::move(fd), net::make_plain_transport(),
       std::make_unique<http::H1ClientCodec>(codec_options(*config_)), timeouts_.drain,
       worker_.new_id());
   http::ClientConnection& opened = *connection;

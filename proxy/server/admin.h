@@ -1,0 +1,61 @@
+// The operator's door, on the main thread: Envoy's paths, so that scripts and dashboards go on working.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "http/server_connection.h"
+#include "server/http_listener.h"
+#include "server/process.h"
+#include "server/snapshot.h"
+
+namespace damper::server {
+
+struct AdminReply {
+  int status = 200;
+  std::string content_type = "text/plain; charset=UTF-8";
+  std::string body;
+};
+
+class Admin {
+ public:
+  struct Hooks {
+    std::function<void()> quit;            // /quitquitquit
+    std::function<void(bool graceful)> drain_listeners;
+    std::function<const Snapshot&()> snapshot;
+    std::function<const upstream::Hosts&(std::size_t cluster)> hosts;
+  };
+
+  Admin(Registries& registries, Process& process, Hooks hooks)
+      : registries_(registries), process_(process), hooks_(std::move(hooks)) {}
+
+  AdminReply answer(std::string_view method, std::string_view target);
+  HttpListener::MakeStream stream_maker();
+
+ private:
+  struct Query;
+  struct Page;
+  static const std::vector<Page>& pages();
+
+  AdminReply help(const Query&);
+  AdminReply ready(const Query&);
+  AdminReply stats(const Query& query);
+  AdminReply prometheus(const Query& query);
+  AdminReply clusters(const Query& query);
+  AdminReply config_dump(const Query&);
+  AdminReply listeners(const Query&);
+  AdminReply server_info(const Query&);
+  AdminReply logging(const Query& query);
+  AdminReply quit(const Query&);
+  AdminReply drain_listeners(const Query& query);
+  AdminReply reset_counters(const Query&);
+  AdminReply reopen_logs(const Query&);
+  AdminReply memory(const Query&);
+
+  Registries& registries_;
+  Process& process_;
+  Hooks hooks_;
+  const TimePoint started_ = Clock::now();
+};
+
+}  // namespace damper::server

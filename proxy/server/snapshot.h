@@ -1,0 +1,52 @@
+// A checked configuration, compiled: what is built once on the main thread and then shared by the workers, immutable.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "config/model/bootstrap.h"
+#include "server/access_log.h"
+#include "stats/stats.h"
+#include "stream/frontend.h"
+#include "upstream/cluster_state.h"
+
+namespace damper::server {
+
+struct FrontendSnapshot {
+  std::shared_ptr<const stream::FrontendConfig> config;
+  std::vector<AccessLog> access_logs;
+};
+
+struct Snapshot {
+  std::shared_ptr<const config::Bootstrap> bootstrap;
+  std::vector<std::shared_ptr<const FrontendSnapshot>> frontends;   // one a listener
+  std::vector<std::shared_ptr<upstream::ClusterState>> clusters;    // one a cluster, in its order
+};
+
+// What outlives a snapshot: statistics, the state of clusters and the open log files, all found again by name.
+class Registries {
+ public:
+  explicit Registries(unsigned workers) : workers_(workers) {}
+
+  stats::Registry& stats() { return stats_; }
+  AccessLogSink& access_logs() { return access_logs_; }
+
+  // The state of a cluster of that name, told of its new configuration.
+  std::shared_ptr<upstream::ClusterState> cluster(const config::Cluster& config);
+  std::shared_ptr<stats::HttpStats> http(const std::string& stat_prefix);
+
+ private:
+  const unsigned workers_;
+  stats::Registry stats_;
+  AccessLogSink access_logs_{stats_};
+  std::map<std::string, std::shared_ptr<upstream::ClusterState>> clusters_;
+  std::map<std::string, std::shared_ptr<stats::HttpStats>> http_;
+};
+
+// An Error for what only building finds: a log file that cannot be opened, a value with a wrong operator.
+Result<std::shared_ptr<const Snapshot>> build_snapshot(
+    std::shared_ptr<const config::Bootstrap> bootstrap, Registries& registries);
+
+}  // namespace damper::server
