@@ -22,7 +22,7 @@ enum class LiveMode : std::uint8_t { kNormal, kConnectFailureOnly, kOff };
 struct Situation {
   bool response_started = false;
   bool body_replayable = true;
-  bool heed_marks = true;  // false: the cluster ignores them, or the layer's role is `every`
+  bool heed_marks = true;             // false: the cluster ignores them, or the role is `every`
   bool next_host_is_well = false;     // the retry goes to a host whose last try did not fail
   std::optional<Duration> time_left;  // of deadline and route timeout; none: no limit
   Duration min_attempt_time = std::chrono::milliseconds(1);

@@ -11,16 +11,16 @@ namespace damper::retry {
 // Why an attempt ended without a response head.
 enum class Failure : std::uint8_t {
   kNone,
-  kConnectFailure,     // refused, unreachable, no TLS
-  kConnectTimeout,     //
-  kReset,              // the connection or the stream broke
-  kRefusedStream,      // surely not processed: REFUSED_STREAM, GOAWAY with a last id below ours
-  kPerTryTimeout,      //
-  kPerTryIdleTimeout,  //
-  kProtocolError,      // a response that cannot be read
-  kOverflow,           // max_connections, max_pending_requests or max_requests
-  kNoHealthyHost,      //
-  kRouteTimeout,       // the time of all attempts together is over
+  kConnectFailure,  // refused, unreachable, no TLS
+  kConnectTimeout,
+  kReset,          // the connection or the stream broke
+  kRefusedStream,  // surely not processed: REFUSED_STREAM, GOAWAY with a last id below ours
+  kPerTryTimeout,
+  kPerTryIdleTimeout,
+  kProtocolError,  // a response that cannot be read
+  kOverflow,       // max_connections, max_pending_requests or max_requests
+  kNoHealthyHost,
+  kRouteTimeout,  // the time of all attempts together is over
 };
 
 struct Outcome {
