@@ -104,8 +104,7 @@ void H1ServerCodec::open_stream() {
 }
 
 void H1ServerCodec::send_interim(StreamId id, const ResponseHead& head) {
-  if (!is_open(id) || to_http10_) return;
-  DAMPER_CHECK(writing_ == Writing::kHead);
+  if (!is_open(id) || writing_ != Writing::kHead || to_http10_) return;
   h1::write_response_head(head, {}, false, out_);
 }
 

@@ -1,7 +1,6 @@
 #include "http/h1_writer.h"
 
 #include <charconv>
-#include <cstring>
 
 namespace damper::http::h1 {
 namespace {
@@ -26,10 +25,7 @@ class HeadWriter {
   HeadWriter(const HeadWriter&) = delete;
   HeadWriter& operator=(const HeadWriter&) = delete;
 
-  void text(std::string_view text) {
-    std::memcpy(at_, text.data(), text.size());
-    at_ += text.size();
-  }
+  void text(std::string_view text) { at_ += text.copy(at_, text.size()); }
   void number(std::uint64_t n) { at_ = std::to_chars(at_, at_ + kMaxDigits, n).ptr; }
   void field(std::string_view name, std::string_view value) {
     text(name);
