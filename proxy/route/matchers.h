@@ -107,6 +107,7 @@ class PathMatcher {
 
   std::string text_;
   std::optional<Regex> regex_;
+  std::uint64_t tail_ = 0;  // the last eight bytes of text_, if it has as many
   config::RouteMatch::Path kind_ = config::RouteMatch::Path::kPrefix;
   bool case_sensitive_ = true;
 };
