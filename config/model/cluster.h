@@ -36,6 +36,7 @@ struct OutlierDetection {
   Duration base_ejection_time = 30s;
   Duration max_ejection_time = 300s;
   std::uint32_t max_ejection_percent = 10;
+  bool always_eject_one_host = false;  // even if that is more than max_ejection_percent
   bool operator==(const OutlierDetection&) const = default;
 };
 

@@ -28,10 +28,21 @@ struct BufferFilter {
   bool operator==(const BufferFilter&) const = default;
 };
 
+using FilterSettings = std::variant<FaultFilter, HeadersFilter, BufferFilter>;
+
 struct Filter {
   std::string name;
-  std::variant<FaultFilter, HeadersFilter, BufferFilter> settings;
+  FilterSettings settings;
   bool operator==(const Filter&) const = default;
+};
+
+// What a route, virtual host or weighted cluster changes about the filter of that name: typed_per_filter_config.
+// The most specific one holds and replaces the filter's settings as a whole.
+struct FilterOverride {
+  std::string name;
+  bool disabled = false;
+  std::optional<FilterSettings> settings;  // none and not disabled: as in the chain
+  bool operator==(const FilterOverride&) const = default;
 };
 
 }  // namespace damper::config

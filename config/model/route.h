@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "config/model/common.h"
+#include "config/model/filters.h"
 #include "config/model/retry.h"
 
 namespace damper::config {
@@ -30,6 +31,7 @@ struct WeightedCluster {
   std::string name;
   std::uint32_t weight = 0;
   HeaderMutations headers;
+  std::vector<FilterOverride> filter_overrides;
   bool operator==(const WeightedCluster&) const = default;
 };
 
@@ -90,6 +92,7 @@ struct Route {
   RouteMatch match;
   std::variant<RouteAction, DirectResponse, Redirect> action;
   HeaderMutations headers;
+  std::vector<FilterOverride> filter_overrides;
   std::optional<std::uint64_t> request_body_buffer_limit;  // bytes kept for replay
   std::string stat_prefix;
   bool operator==(const Route&) const = default;
@@ -100,6 +103,7 @@ struct VirtualHost {
   std::vector<std::string> domains;  // exact, "*.suffix", "prefix.*", "*"
   std::vector<Route> routes;
   HeaderMutations headers;
+  std::vector<FilterOverride> filter_overrides;
   std::optional<RetryPolicy> retry_policy;
   std::optional<HedgePolicy> hedge_policy;
   std::optional<std::uint64_t> request_body_buffer_limit;
@@ -115,6 +119,7 @@ struct RouteConfig {
   std::string name;
   std::vector<VirtualHost> virtual_hosts;
   HeaderMutations headers;
+  std::vector<FilterOverride> filter_overrides;
   bool most_specific_header_mutations_wins = false;
   bool ignore_port_in_host_matching = false;
   bool operator==(const RouteConfig&) const = default;

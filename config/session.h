@@ -1,0 +1,45 @@
+// What goes along through one load: the list of what is to be said, and notes for the checks that
+// need the whole.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/diagnostics.h"
+#include "config/model/cluster.h"
+#include "config/model/route.h"
+
+namespace damper::config {
+
+// Says what is wrong with a regular expression; nothing if it compiles. RE2 has its home elsewhere.
+using PatternCheck = std::function<std::optional<std::string>(const std::string& pattern)>;
+
+struct Mention {
+  Place place;
+  std::string path;
+};
+
+// A route's retries, with what they depend on.
+struct RetryUse {
+  Mention at;
+  RetryPolicy policy;
+  Duration timeout{};  // of the route; 0: none
+};
+
+struct Mentions {
+  std::vector<std::pair<std::string, Mention>> cluster_names;  // that routes name
+  std::vector<RetryUse> retries;
+  std::vector<std::pair<RetryPolicy, Mention>> policies;  // wherever one is written
+  std::vector<std::pair<Thresholds, Mention>> thresholds;
+  std::vector<std::pair<LayerRole, Mention>> layers;
+  std::vector<Mention> http2;  // asked for; the model has it, this version does not
+};
+
+struct Session {
+  Diagnostics& diagnostics;
+  PatternCheck check_pattern;
+  Mentions mentions{};
+};
+
+}  // namespace damper::config
