@@ -7,6 +7,7 @@
 #include "config/check.h"
 #include "config/cursor.h"
 #include "config/load/bootstrap.h"
+#include "config/to_json.h"
 #include "config/yaml.h"
 
 namespace damper::config {
@@ -42,6 +43,7 @@ Loaded load_text(std::string name, std::string text, const LoadOptions& options)
   auto bootstrap = read_bootstrap(Cursor(tree->root, "", tree->root->place, session));
   check(bootstrap, session);
   out.diagnostics.sort();
+  out.json = to_json(*tree->root);
   if (out.diagnostics.ok()) out.bootstrap = std::make_shared<const Bootstrap>(std::move(bootstrap));
   return out;
 }

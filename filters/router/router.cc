@@ -183,7 +183,8 @@ void Router::start_attempt() {
   tried_.push_back(host);
   record().upstream_host = host->text;
   record().attempts.push_back({.host = host->text});
-  attempt_ = std::make_unique<Attempt>(*this, worker_, *cluster_, std::move(host),
+  Attempt::Owner& self = *this;
+  attempt_ = std::make_unique<Attempt>(self, worker_, *cluster_, std::move(host),
                                        action_->priority, attempt_timeouts());
   attempt_->start();
 }

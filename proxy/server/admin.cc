@@ -6,11 +6,9 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "http/forwarding.h"
-#include "server/config_dump.h"
+#include "server/clusters_page.h"
 #include "server/memory.h"
 #include "server/version.h"
-#include "stream/local_reply.h"
 
 namespace damper::server {
 namespace {
@@ -176,13 +174,17 @@ AdminReply Admin::prometheus(const Query& query) {
 AdminReply Admin::clusters(const Query& query) {
   const Snapshot& snapshot = hooks_.snapshot();
   if (query.get("format") == "json") {
-    return {.content_type = "application/json", .body = clusters_json(snapshot, hooks_.hosts)};
+    return {.content_type = "application/json",
+            .body = clusters_json(snapshot, hooks_.hosts, Clock::now())};
   }
-  return {.body = clusters_text(snapshot, registries_.stats(), hooks_.hosts)};
+  return {.body = clusters_text(snapshot, hooks_.hosts, Clock::now())};
 }
 
 AdminReply Admin::config_dump(const Query&) {
-  return {.content_type = "application/json", .body = dump_config(*hooks_.snapshot().bootstrap)};
+  return {.content_type = "application/json",
+          .body = "{\"configs\":[{\"@type\":"
+                  "\"type.googleapis.com/envoy.admin.v3.BootstrapConfigDump\",\"bootstrap\":" +
+                  hooks_.config_json() + "}]}\n"};
 }
 
 AdminReply Admin::listeners(const Query&) {
@@ -196,10 +198,15 @@ AdminReply Admin::listeners(const Query&) {
 AdminReply Admin::server_info(const Query&) {
   const auto uptime = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - started_);
   const config::Node& node = hooks_.snapshot().bootstrap->node;
-  std::string body = "{\"version\":" + json_string(kVersion);
-  body += ",\"state\":" + json_string(process_.draining ? "DRAINING" : "LIVE");
-  body += ",\"uptime_current_epoch\":\"" + std::to_string(uptime.count()) + "s\"";
-  body += ",\"node\":{\"id\":" + json_string(node.id) + ",\"cluster\":" + json_string(node.cluster) + "}}\n";
+  std::string body = "{\"version\":";
+  append_json_string(body, kVersion);
+  body += ",\"state\":";
+  append_json_string(body, process_.draining ? "DRAINING" : "LIVE");
+  body += ",\"uptime_current_epoch\":\"" + std::to_string(uptime.count()) + "s\",\"node\":{\"id\":";
+  append_json_string(body, node.id);
+  body += ",\"cluster\":";
+  append_json_string(body, node.cluster);
+  body += "}}\n";
   return {.content_type = "application/json", .body = std::move(body)};
 }
 

@@ -24,6 +24,7 @@ class Admin {
     std::function<void(bool graceful)> drain_listeners;
     std::function<const Snapshot&()> snapshot;
     std::function<const upstream::Hosts&(std::size_t cluster)> hosts;
+    std::function<const std::string&()> config_json;
   };
 
   Admin(Registries& registries, Process& process, Hooks hooks)

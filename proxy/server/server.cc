@@ -43,6 +43,7 @@ Server::~Server() {
   workers_.clear();
   admin_listener_.reset();
   dns_clusters_.clear();
+  resolvers_.clear();
   main_.loop.run_once();
 }
 
@@ -146,15 +147,36 @@ void Server::start_clusters() {
       continue;
     }
     ++unresolved_;
-    if (!resolver_) resolver_ = std::make_unique<net::Resolver>(main_.loop, cluster.dns_servers);
-    dns_clusters_.push_back(std::make_unique<upstream::DnsCluster>(
-        main_.loop, cluster, *snapshot_->clusters[i], main_.cells, main_.random, *resolver_,
-        [this, i](upstream::Hosts hosts) { hosts_changed(i, std::move(hosts)); },
-        [this] {
-          --unresolved_;
-          open_listeners_when_resolved();
-        }));
+    dns_clusters_.push_back(make_dns_cluster(i));
   }
+  for (const auto& cluster : dns_clusters_) cluster->start();
+}
+
+std::unique_ptr<upstream::DnsCluster> Server::make_dns_cluster(std::size_t index) {
+  const config::Cluster& cluster = bootstrap_->clusters[index];
+  resolvers_.push_back(std::make_unique<net::Resolver>(main_.loop, cluster.dns_servers));
+  return std::make_unique<upstream::DnsCluster>(
+      cluster, snapshot_->clusters[index]->stats,
+      upstream::DnsCluster::Tools{
+          .scheduler = main_.loop,
+          .random = main_.random,
+          .cells = main_.cells,
+          .resolve =
+              [resolver = resolvers_.back().get()](const std::string& name,
+                                                   config::Cluster::DnsFamily family,
+                                                   net::Resolver::Done done) {
+                return resolver->resolve(name, family, std::move(done));
+              }},
+      [this, index, first = true](const auto& resolved) mutable {
+        upstream::Hosts hosts;
+        for (const auto& [address, endpoint] : resolved) {
+          hosts.push_back(snapshot_->clusters[index]->host(address, *endpoint));
+        }
+        hosts_changed(index, std::move(hosts));
+        if (!std::exchange(first, false)) return;
+        --unresolved_;
+        open_listeners_when_resolved();
+      });
 }
 
 void Server::hosts_changed(std::size_t cluster, upstream::Hosts hosts) {

@@ -48,6 +48,7 @@ class Server {
   Status start_admin();
   void start_workers(Sockets sockets);
   void start_clusters();
+  std::unique_ptr<upstream::DnsCluster> make_dns_cluster(std::size_t index);
   void hosts_changed(std::size_t cluster, upstream::Hosts hosts);
   void open_listeners_when_resolved();
   void catch_signals();
@@ -67,7 +68,7 @@ class Server {
   net::Address admin_address_;
   std::vector<std::unique_ptr<WorkerThread>> workers_;
 
-  std::unique_ptr<net::Resolver> resolver_;
+  std::vector<std::unique_ptr<net::Resolver>> resolvers_;
   std::vector<std::unique_ptr<upstream::DnsCluster>> dns_clusters_;
   std::vector<upstream::Hosts> hosts_;  // by cluster
   std::size_t unresolved_ = 0;          // clusters whose first round has not ended
