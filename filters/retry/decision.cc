@@ -40,9 +40,10 @@ bool is_live(LiveMode mode, const Outcome& outcome) {
 }
 
 // A caller that sends too much and is not told for how long to stop must not be back in 25 ms.
-config::BackOff backoff_of(const config::RetryPolicy& policy, const Outcome& outcome) {
+config::BackOff backoff_of(const config::RetryPolicy& policy, const Outcome& outcome,
+                           const ServerWait& told) {
   config::BackOff back_off = policy.back_off;
-  if (outcome.response && outcome.response->status == 429) {
+  if (outcome.response && outcome.response->status == 429 && !told.said) {
     back_off.base_interval = std::max<Duration>(back_off.base_interval, std::chrono::seconds(1));
     back_off.max_interval = std::max(back_off.cap(), back_off.base_interval);
   }
@@ -99,7 +100,7 @@ std::optional<RetryState::Wait> RetryState::next_wait(const Outcome& outcome,
         situation.time_left ? *situation.time_left - situation.min_attempt_time : Duration::max();
     return Wait{draw_server_wait(told.wait, room, random), true};
   }
-  const Duration wait = draw_backoff(backoff_of(*policy_, outcome), retries_, random);
+  const Duration wait = draw_backoff(backoff_of(*policy_, outcome, told), retries_, random);
   if (!fits(wait, situation)) return std::nullopt;
   return Wait{wait, false};
 }

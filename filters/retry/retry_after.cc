@@ -58,6 +58,7 @@ std::optional<std::uint64_t> read_pushback(std::string_view text) { return digit
 
 // Takes the value over unless an earlier header has spoken.
 void consider(ServerWait& result, std::optional<Duration> wait) {
+  result.said = true;
   if (!wait) {
     ++result.unreadable;
   } else if (result.wait == Duration::zero()) {
@@ -71,6 +72,7 @@ ServerWait read_server_wait(const config::RetryAfter& rules, const Outcome& outc
   ServerWait result;
   if (rules.ignore || !outcome.response) return result;
   if (const auto pushback = find(outcome, http::HeaderId::kGrpcRetryPushbackMs)) {
+    result.said = true;
     result.wait = at_most_forever<milliseconds>(read_pushback(*pushback).value_or(0));
   }
   const http::Fields& fields = outcome.response->fields;

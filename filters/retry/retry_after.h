@@ -10,6 +10,7 @@ namespace damper::retry {
 
 struct ServerWait {
   Duration wait{};               // 0: it does not say, or "at once": the ordinary back-off holds
+  bool said = false;             // there was such a header, whatever stood in it
   std::uint32_t unreadable = 0;  // values that were ignored
 };
 

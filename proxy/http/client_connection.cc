@@ -134,7 +134,9 @@ void ClientConnection::on_closed(const Error& why) {
   while (!streams_.empty()) {
     const Entry last = streams_.back();
     streams_.pop_back();
-    if (last.stream) last.stream->on_stream_failed(failure_of(last, why));
+    const StreamFailure failure = failure_of(last, why);
+    lost_race_ = lost_race_ || failure.reused_and_silent;
+    if (last.stream) last.stream->on_stream_failed(failure);
   }
   owner_.on_closed(*this, why);
 }

@@ -74,6 +74,7 @@ class ClientConnection final : public event::Disposable,
   bool idle() const { return streams_.empty(); }
   bool connected() const { return connected_; }
   bool closed() const { return connection_.closed(); }
+  bool lost_race() const { return lost_race_; }  // it died under a request before any byte of the response
   std::size_t requests() const { return requests_; }
   bool looks_alive() const { return !connection_.has_unread_bytes(); }
   const std::string& local_text();
@@ -122,6 +123,7 @@ class ClientConnection final : public event::Disposable,
   bool connected_ = false;
   bool retiring_ = false;
   bool stream_ended_ = false;
+  bool lost_race_ = false;
   net::Connection connection_;
 };
 

@@ -222,7 +222,9 @@ bool PathMatcher::starts(std::string_view path) const {
 
 bool PathMatcher::matches(std::string_view path) const {
   switch (kind_) {
-    case config::RouteMatch::Path::kPrefix: return starts(path);
+    case config::RouteMatch::Path::kPrefix:
+      // "OPTIONS *" asks the server as a whole (RFC 9110 §9.3.7): whoever takes everything takes that too.
+      return starts(path) || (path == "*" && text_ == "/");
     case config::RouteMatch::Path::kExact: return path.size() == text_.size() && starts(path);
     case config::RouteMatch::Path::kPathSeparatedPrefix:
       return starts(path) && (path.size() == text_.size() || path[text_.size()] == '/');

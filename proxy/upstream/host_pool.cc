@@ -24,7 +24,8 @@ HostPool::HostPool(http::Worker& worker, std::shared_ptr<const config::Cluster> 
       state_(state),
       timeouts_(timeouts),
       host_(std::move(host)),
-      priority_(priority) {}
+      priority_(priority),
+      next_turn_(worker.loop.timer([this] { serve_waiting(); })) {}
 
 HostPool::~HostPool() {
   waiting_.clear();
@@ -115,26 +116,38 @@ void HostPool::on_available(http::ClientConnection& connection) {
     open_for_waiting();
     return;
   }
-  if (hand_over(connection)) return;
-  if (connection.closed()) return;
+  if (connection.requests() == 0 && !waiting_.empty()) return hand_over(connection);
   idle_.push_back(&connection);
   timeouts_.idle.restart(connection);
+  if (!waiting_.empty()) next_turn_->arm(settling_time());
 }
 
-bool HostPool::hand_over(http::ClientConnection& connection) {
-  if (waiting_.empty()) return false;
-  // It has just answered: the upstream's FIN may stand right behind the answer.
-  if (connection.requests() > 0 && !connection.looks_alive()) {
-    connection.close({Errc::kClosed, Side::kUpstream, "closed by the upstream"});
-    open_for_waiting();
-    return true;
+// It has just answered, and the upstream's FIN may come right behind the answer: who waits gets it in the loop's next
+// turn, when that has been seen. A host that has closed a connection under a request gets a little longer to do so.
+Duration HostPool::settling_time() const {
+  constexpr std::chrono::seconds kRemembered(10);
+  const bool closes_silently = last_race_ && worker_.loop.now() - *last_race_ < kRemembered;
+  return closes_silently ? std::chrono::milliseconds(1) : Duration::zero();
+}
+
+void HostPool::serve_waiting() {
+  while (!waiting_.empty() && !idle_.empty()) {
+    http::ClientConnection& connection = *idle_.back();
+    if (!connection.looks_alive()) {
+      connection.close({Errc::kClosed, Side::kUpstream, "closed by the upstream"});
+      continue;
+    }
+    idle_.pop_back();
+    hand_over(connection);
   }
+}
+
+void HostPool::hand_over(http::ClientConnection& connection) {
   Waiting next = std::move(waiting_.front());
   waiting_.pop_front();
   worker_.cells.add(state_.stats.upstream_rq_pending_active, -1);
   next.place = {};
   next.user->on_connection(connection);
-  return true;
 }
 
 bool HostPool::worn_out(const http::ClientConnection& connection) const {
@@ -164,6 +177,7 @@ void HostPool::on_idle_timeout(http::ClientConnection& connection) {
 void HostPool::on_closed(http::ClientConnection& connection, const Error& why) {
   std::erase(idle_, &connection);
   count_close(connection, why);
+  if (connection.lost_race()) last_race_ = worker_.loop.now();
   auto entry = connections_.extract(&connection);
   entry.mapped().place = {};
   const bool was_connecting = !connection.connected();

@@ -54,7 +54,9 @@ class HostPool final : public Pool, private http::ClientConnection::Owner {
   void on_closed(http::ClientConnection& connection, const Error& why) override;
 
   bool open_connection();  // false: the limit of connections is reached, or the system refused (then `waiting_` is told)
-  bool hand_over(http::ClientConnection& connection);  // to the longest waiting, if there is one
+  void hand_over(http::ClientConnection& connection);  // to the longest waiting
+  void serve_waiting();
+  Duration settling_time() const;
   bool worn_out(const http::ClientConnection& connection) const;
   void fail_first(PoolFailure failure, std::string_view detail);
   void open_for_waiting();
@@ -69,6 +71,8 @@ class HostPool final : public Pool, private http::ClientConnection::Owner {
   std::unordered_map<http::ClientConnection*, Entry> connections_;
   std::vector<http::ClientConnection*> idle_;  // the last used at the end: it is taken first
   std::deque<Waiting> waiting_;
+  std::unique_ptr<event::Timer> next_turn_;
+  std::optional<TimePoint> last_race_;  // the host closed a connection under a request
   std::size_t connecting_ = 0;
   bool draining_ = false;
 };
