@@ -67,6 +67,7 @@ class BodyWriter {
   void write_trailers(const Fields& trailers, bool enabled, Buffer& out);
   // Bytes are missing of what was announced: if the body ends here, so must the connection.
   bool incomplete() const { return framing_ == Framing::kLength && left_ > 0; }
+  bool ends_with_connection() const { return framing_ == Framing::kUntilClose; }
 
  private:
   void write_chunk(Buffer& body, bool end, Buffer& out);

@@ -30,18 +30,6 @@ Status H1ServerCodec::receive(Buffer& in, ServerSink& sink) {
   return Ok{};
 }
 
-void H1ServerCodec::on_eof(ServerSink& sink) {
-  const Reading before = std::exchange(reading_, Reading::kStopped);
-  close_ = true;
-  if (before == Reading::kRaw) {
-    Buffer nothing;
-    sink.on_request_body(id_, nothing, true);
-  } else if (before == Reading::kBody) {
-    close_stream();
-    sink.on_request_reset(id_, Reset::kCancel);
-  }
-}
-
 void H1ServerCodec::await_request() {
   reading_ = Reading::kHead;
   lines_.begin(h1::Section::kRequest,
@@ -57,7 +45,7 @@ void H1ServerCodec::read_head(Buffer& in, ServerSink& sink) {
   if (const h1::Fault* fault = h1::parse_request(lines_, options_, head, traits))
     return refuse(*fault, sink);
 
-  open_stream();
+  open_stream(std::exchange(next_id_, next_id_ + 2));
   to_head_ = head.is_head();
   to_http10_ = head.protocol == Protocol::kHttp10;
   asks_upgrade_ = !head.upgrade.empty();
@@ -91,16 +79,20 @@ void H1ServerCodec::end_request() { reading_ = upgraded_ ? Reading::kRaw : Readi
 
 // The answer to a request whose head was not reported needs a stream too.
 void H1ServerCodec::refuse(const h1::Fault& fault, ServerSink& sink) {
-  if (writing_ == Writing::kNothing) open_stream();
-  reading_ = Reading::kStopped;
-  close_ = true;
+  if (writing_ == Writing::kNothing) open_stream(std::exchange(next_id_, next_id_ + 2));
+  stop_reading();
   sink.on_bad_request(id_, fault.status, to_error(fault, Side::kDownstream));
 }
 
-void H1ServerCodec::open_stream() {
-  id_ += 2;
+void H1ServerCodec::open_stream(StreamId id) {
+  id_ = id;
   writing_ = Writing::kHead;
   to_head_ = to_http10_ = asks_upgrade_ = upgraded_ = close_ = false;
+}
+
+void H1ServerCodec::stop_reading() {
+  reading_ = Reading::kStopped;
+  close_ = true;
 }
 
 void H1ServerCodec::send_interim(StreamId id, const ResponseHead& head) {
@@ -109,6 +101,10 @@ void H1ServerCodec::send_interim(StreamId id, const ResponseHead& head) {
 }
 
 void H1ServerCodec::send_head(StreamId id, const ResponseHead& head, bool end) {
+  if (id == kUnreadRequest && reading_ == Reading::kHead) {
+    open_stream(id);
+    stop_reading();
+  }
   if (!is_open(id)) return;
   DAMPER_CHECK(writing_ == Writing::kHead);
   writing_ = Writing::kBody;
@@ -145,15 +141,14 @@ void H1ServerCodec::send_trailers(StreamId id, const Fields& trailers) {
 }
 
 void H1ServerCodec::end_response() {
-  cut_response_ = body_writer_.incomplete();
-  if (close_ || cut_response_) return close_stream();
+  if (close_ || body_writer_.incomplete()) return close_stream();
   writing_ = Writing::kNothing;
   await_request();
 }
 
 void H1ServerCodec::reset(StreamId id, Reset) {
   if (!is_open(id)) return;
-  cut_response_ = writing_ == Writing::kBody;
+  cut_response_ = writing_ == Writing::kBody && body_writer_.ends_with_connection();
   close_stream();
 }
 

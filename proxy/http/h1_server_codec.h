@@ -4,7 +4,7 @@
 // Faults are final. receive() reports them by on_bad_request() and returns Ok; from then on it
 // drops what it is given, and finished() is true once the answer has been sent or the stream reset.
 // A fault within a body may come when the response has begun: reset() is then all that is left to
-// do.
+// do. A request whose head does not come to its end can be answered too (408), as kUnreadRequest.
 #pragma once
 #include "http/codec.h"
 #include "http/h1_body.h"
@@ -15,12 +15,11 @@ namespace damper::http {
 
 class H1ServerCodec final : public ServerCodec {
  public:
+  static constexpr StreamId kUnreadRequest = 0;
+
   explicit H1ServerCodec(H1ServerOptions options);
 
   Status receive(Buffer& in, ServerSink& sink) override;
-  // The client ended its side. A request that it cut is reset; one that is complete may still be
-  // answered.
-  void on_eof(ServerSink& sink);
 
   // Calls for a stream that is over are ignored, and their body is dropped.
   void send_interim(StreamId id, const ResponseHead& head) override;
@@ -49,7 +48,8 @@ class H1ServerCodec final : public ServerCodec {
   void read_body(Buffer& in, ServerSink& sink);
   void end_request();
   void refuse(const h1::Fault& fault, ServerSink& sink);
-  void open_stream();
+  void open_stream(StreamId id);
+  void stop_reading();
   void switch_protocols();
   void end_response();
   void close_stream();
@@ -60,7 +60,8 @@ class H1ServerCodec final : public ServerCodec {
   h1::BodyReader body_reader_;
   h1::BodyWriter body_writer_;
   Buffer out_;
-  StreamId id_ = -1;
+  StreamId id_ = kUnreadRequest;
+  StreamId next_id_ = 1;
   Reading reading_ = Reading::kHead;
   Writing writing_ = Writing::kNothing;
   // Of the current request.

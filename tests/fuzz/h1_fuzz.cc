@@ -50,8 +50,6 @@ Served serve(const H1ServerOptions& options, std::string_view bytes,
     DAMPER_CHECK(codec.receive(in, sink));
     codec.pull(out);
   });
-  codec.on_eof(sink);
-  codec.pull(out);
   return {sink.transcript.text(), out.to_string(), std::move(sink.heads)};
 }
 
