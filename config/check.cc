@@ -15,6 +15,8 @@ class Checks {
   void run() {
     cluster_references();
     features();
+    if (!session_.diagnostics.ok())
+      return;  // settings that were refused have their defaults: no ground for advice
     for (const auto& [policy, at] : session_.mentions.policies) retry_policy(policy, at);
     for (const RetryUse& use : session_.mentions.retries) fits_timeout(use);
     for (const auto& [thresholds, at] : session_.mentions.thresholds) budget(thresholds, at);

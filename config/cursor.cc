@@ -143,7 +143,10 @@ bool Cursor::get(Duration& out, Duration least) const {
     return expected(kWhat, bare ? "did you mean " + quoted(value_->text + "s") + "?" : ""), false;
   }
   if (*duration < Duration::zero()) return error("a duration must not be negative"), false;
-  if (*duration < least) return error("must be at least " + to_text(least)), false;
+  if (*duration < least) {
+    return error(least == kPositive ? "must be more than 0" : "must be at least " + to_text(least)),
+           false;
+  }
   out = *duration;
   return true;
 }

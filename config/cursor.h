@@ -33,6 +33,9 @@ struct Range {
 template <class T>
 concept WholeNumber = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char>;
 
+// The least duration where none at all makes no sense.
+inline constexpr Duration kPositive{1};
+
 class Cursor {
  public:
   // A null value is a cursor at something that is not written: all its getters leave their targets

@@ -46,7 +46,7 @@ template <class Named>
 void check_name(const Cursor& c, std::string_view what, const std::string& name,
                 const std::vector<Named>& others) {
   const auto same = [&](const Named& other) { return other.name == name; };
-  if (name.empty() || !std::any_of(others.begin(), others.end(), same)) return;
+  if (!c.has("name") || !std::any_of(others.begin(), others.end(), same)) return;
   c.error("a second " + std::string(what) + " named \"" + name + "\"");
 }
 

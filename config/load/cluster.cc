@@ -151,7 +151,7 @@ TcpKeepalive read_keepalive(Cursor c) {
 }
 
 void read_connections(Cursor& c, Cluster& out) {
-  c.read("connect_timeout", out.connect_timeout, Duration(1ns));
+  c.read("connect_timeout", out.connect_timeout, kPositive);
   c.read("per_connection_buffer_limit_bytes", out.buffer_limit_bytes);
   if (Cursor options = c.object("upstream_connection_options")) {
     if (const Cursor keepalive = options.object("tcp_keepalive"))

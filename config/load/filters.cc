@@ -16,7 +16,7 @@ FilterSettings read_fault(Cursor& c) {
   FaultFilter out;
   if (Cursor delay = c.object("delay")) {
     if (!delay.has("fixed_delay") && !delay.has("header_delay")) delay.missing("fixed_delay");
-    delay.read("fixed_delay", out.delay, Duration(1ns));
+    delay.read("fixed_delay", out.delay, kPositive);
     out.delay_share = read_fraction(delay.at("percentage"), {0});
     delay.no_other_keys("FaultDelay");
   }

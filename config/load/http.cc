@@ -101,6 +101,7 @@ HttpOptions read_settings(Cursor& c, const std::string& name) {
   read_path_handling(c, out);
   out.websocket = read_upgrades(c.list("upgrade_configs")).value_or(false);
   c.read("proxy_100_continue", out.proxy_100_continue);
+  c.object("tracing").no_other_keys("Tracing");
   out.access_logs = read_access_logs(c.at("access_log"));
   read_http_filters(c.list("http_filters"), out);
   return out;

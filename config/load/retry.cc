@@ -34,8 +34,8 @@ BackOff read_back_off(Cursor c) {
   BackOff out;
   if (!c) return out;
   if (!c.has("base_interval")) c.missing("base_interval");
-  c.read("base_interval", out.base_interval, Duration(1ns));
-  c.read("max_interval", out.max_interval, Duration(1ns));
+  c.read("base_interval", out.base_interval, kPositive);
+  c.read("max_interval", out.max_interval, kPositive);
   if (out.max_interval && *out.max_interval < out.base_interval) {
     c.at("max_interval")
         .error("max_interval (" + to_text(*out.max_interval) + ") is shorter than base_interval (" +
@@ -63,7 +63,7 @@ ResetHeader read_reset_header(Cursor c) {
 void read_rate_limited_back_off(Cursor c, RetryAfter& out) {
   if (!c) return;
   out.max_wait = kRateLimitedMaxInterval;
-  c.read("max_interval", out.max_wait, Duration(1ns));
+  c.read("max_interval", out.max_wait, kPositive);
   if (!c.has("reset_headers")) c.missing("reset_headers");
   for (const Cursor& item : c.list("reset_headers"))
     out.reset_headers.push_back(read_reset_header(item));
