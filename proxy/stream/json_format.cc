@@ -26,16 +26,15 @@ Result<JsonFormat::Node> JsonFormat::compile_node(const config::AccessLog::Json&
     case Kind::kObject:
       out.kind = Node::Kind::kObject;
       for (const auto& [key, value] : json.object) {
-        Member& member = out.members.emplace_back();
-        append_json_string(member.first, key);
-        member.first.push_back(':');
-        TRY_ASSIGN(member.second, compile_node(value));
+        TRY_ASSIGN(out.children.emplace_back(), compile_node(value));
+        append_json_string(out.children.back().key, key);
+        out.children.back().key.push_back(':');
       }
       return out;
     case Kind::kList:
       out.kind = Node::Kind::kList;
       for (const auto& item : json.list) {
-        TRY_ASSIGN(out.items.emplace_back(), compile_node(item));
+        TRY_ASSIGN(out.children.emplace_back(), compile_node(item));
       }
       return out;
   }
@@ -83,8 +82,8 @@ class JsonFormat::Writer {
       case Node::Kind::kConstant: out_.append(node.constant); return true;
       case Node::Kind::kValue: return write_value(*node.pieces.front().value);
       case Node::Kind::kString: write_string(node.pieces); return true;
-      case Node::Kind::kObject: write_object(node.members); return true;
-      case Node::Kind::kList: write_list(node.items); return true;
+      case Node::Kind::kObject: write_object(node.children); return true;
+      case Node::Kind::kList: write_list(node.children); return true;
     }
     return true;
   }
@@ -117,14 +116,14 @@ class JsonFormat::Writer {
     out_.push_back('"');
   }
 
-  void write_object(const std::vector<Member>& members) {
+  void write_object(const std::vector<Node>& members) {
     bool first = true;
     out_.push_back('{');
-    for (const auto& [key, node] : members) {
+    for (const Node& member : members) {
       const std::size_t before = out_.size();
       if (!first) out_.push_back(',');
-      out_.append(key);
-      if (!write(node) && omit_empty_values_) {
+      out_.append(member.key);
+      if (!write(member) && omit_empty_values_) {
         out_.resize(before);
         continue;
       }

@@ -1,7 +1,6 @@
 // A JSON access log line: config::AccessLog::Json with its texts compiled.
 #pragma once
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "config/model/log.h"
@@ -21,15 +20,13 @@ class JsonFormat {
   void write(const AccessRecord& record, std::string& out) const;
 
  private:
-  struct Node;
-  using Member = std::pair<std::string, Node>;  // the key as it is written: "\"key\":"
   struct Node {
     enum class Kind { kConstant, kValue, kString, kObject, kList };
     Kind kind = Kind::kConstant;
+    std::string key;                // of a member of an object, as it is written: "\"key\":"
     std::string constant = "null";  // as it is written
     std::vector<Piece> pieces;      // kString: literals already escaped; kValue: one
-    std::vector<Member> members;
-    std::vector<Node> items;
+    std::vector<Node> children;
   };
   class Writer;
 
