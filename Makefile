@@ -1,6 +1,7 @@
 # Every target installs the Debian packages it needs, if they are not there (.ci/packages).
 
 JOBS ?= $(shell nproc)
+MICRO = $(basename $(notdir $(wildcard bench/micro/*_bench.cc)))
 FUZZ_SECONDS ?= 60
 CXX_FILES = $(shell find proxy config filters tests bench -name '*.cc' -o -name '*.h')
 
@@ -23,8 +24,10 @@ run: build  ## a live demo until Ctrl-C: two services, one of them flaky, behind
 test: .packages-build  ## every test, plain and under asan+ubsan and tsan
 	tests/run.py dev asan tsan
 
-bench: build  ## processor time per request of the proxy, beside a direct connection
+bench: build  ## processor time per request of the proxy, beside a direct connection; micro benchmarks
 	bench/cost.py
+	cmake --build --preset release --parallel $(JOBS) --target $(MICRO)
+	set -e; for name in $(MICRO); do build/release/$$name; done
 
 check: format-check lint tidy  ## layout, lint scripts, clang-tidy (slow)
 

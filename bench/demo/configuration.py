@@ -1,15 +1,16 @@
 """Configurations of the demo's proxies, as a user would write them."""
 
-ALWAYS_503_POLICY = """
+RETRY_POLICY = """
         retry_policy:
           retry_on: retriable-status-codes
           retriable_status_codes: [503]
           num_retries: 2
+          per_try_timeout: 1s
           retry_back_off: {{ base_interval: {base_interval} }}"""
 
 
 def retry_policy(base_interval="1ms"):
-    return ALWAYS_503_POLICY.format(base_interval=base_interval)
+    return RETRY_POLICY.format(base_interval=base_interval)
 
 
 def hop(port, admin_port, cluster, upstream_ports, retries="", layer="", budget=""):

@@ -25,7 +25,7 @@ MAY_INCLUDE = {
     "config": ["config/model", "base"],
     "server": ["filters", "stream", "route", "upstream", "config"] + _HTTP,
     "cli": ["server", "filters", "stream", "route", "upstream", "config"] + _HTTP,
-    "main": ["server", "cli", "config", "config/model", "base"],
+    "main": ["server", "cli", "route", "config", "config/model", "base"],
     "bench/demo": ["base"],
 }
 UNRESTRICTED = ["tests", "bench"]
@@ -39,7 +39,7 @@ LIBRARY_HOMES = {
     r"re2/": r"proxy/route/",
     r"yaml-cpp/": r"config/(?!model/)",
     r"spdlog/": r"proxy/base/log\.cc",
-    r"fmt/": r"proxy/base/log\.",
+    r"fmt/": r"proxy/(base/log\.|server/)",
     r"CLI/": r"(proxy|bench/demo)/main\.cc",
 }
 
