@@ -1,0 +1,216 @@
+#include "tests/support/wire.h"
+
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+namespace damper::tests {
+namespace {
+
+constexpr int kPatienceMs = 10'000;
+
+void set_patience(int fd) {
+  const timeval patience{.tv_sec = kPatienceMs / 1000, .tv_usec = 0};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  const int on = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+std::string word(const std::string& line, int index) {
+  const auto words = split(line, ' ');
+  return index < static_cast<int>(words.size()) ? std::string(words[static_cast<std::size_t>(index)]) : "";
+}
+
+}  // namespace
+
+int WireMessage::status() const {
+  return static_cast<int>(parse_number(word(start_line, 1)).value_or(0));
+}
+std::string WireMessage::method() const { return word(start_line, 0); }
+std::string WireMessage::target() const { return word(start_line, 1); }
+
+std::optional<std::string> WireMessage::field(std::string_view name) const {
+  for (const auto& [key, value] : fields) {
+    if (key == name) return value;
+  }
+  return std::nullopt;
+}
+
+std::size_t WireMessage::count(std::string_view name) const {
+  std::size_t n = 0;
+  for (const auto& [key, value] : fields) n += key == name ? 1 : 0;
+  return n;
+}
+
+WireConnection WireConnection::connect_to(std::uint16_t port) {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+    ::close(fd);
+    return WireConnection(-1);
+  }
+  return WireConnection(fd);
+}
+
+WireConnection::WireConnection(int fd) : fd_(fd) {
+  if (fd_ >= 0) set_patience(fd_);
+}
+
+WireConnection::WireConnection(WireConnection&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)), buffer_(std::move(other.buffer_)) {}
+
+WireConnection& WireConnection::operator=(WireConnection&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  std::swap(buffer_, other.buffer_);
+  return *this;
+}
+
+WireConnection::~WireConnection() { close(); }
+
+bool WireConnection::send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (n <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+bool WireConnection::fill() {
+  char bytes[64 * 1024];
+  const ssize_t n = ::recv(fd_, bytes, sizeof bytes, 0);
+  if (n <= 0) return false;
+  buffer_.append(bytes, static_cast<std::size_t>(n));
+  return true;
+}
+
+std::optional<std::string> WireConnection::read_line() {
+  std::size_t end = 0;
+  while ((end = buffer_.find("\r\n")) == std::string::npos) {
+    if (!fill()) return std::nullopt;
+  }
+  std::string line = buffer_.substr(0, end);
+  buffer_.erase(0, end + 2);
+  return line;
+}
+
+bool WireConnection::read_fields(std::vector<std::pair<std::string, std::string>>& out) {
+  while (const auto line = read_line()) {
+    if (line->empty()) return true;
+    const auto colon = line->find(':');
+    if (colon == std::string::npos) return false;
+    out.emplace_back(lower(line->substr(0, colon)),
+                     std::string(trim(std::string_view(*line).substr(colon + 1))));
+  }
+  return false;
+}
+
+void WireConnection::read_body(WireMessage& message, bool is_response, bool bodiless) {
+  if (bodiless) {
+    message.complete = true;
+    return;
+  }
+  if (message.field("transfer-encoding")) {
+    while (const auto size_line = read_line()) {
+      const std::size_t size = std::stoul(*size_line, nullptr, 16);
+      if (size == 0) {
+        message.complete = read_fields(message.trailers);
+        return;
+      }
+      while (buffer_.size() < size + 2) {
+        if (!fill()) {
+          message.body += buffer_;
+          buffer_.clear();
+          return;
+        }
+      }
+      message.body += buffer_.substr(0, size);
+      buffer_.erase(0, size + 2);
+    }
+    return;
+  }
+  const auto length = message.field("content-length");
+  if (!length && !is_response) {
+    message.complete = true;
+    return;
+  }
+  const auto wanted = length ? parse_number(*length) : std::nullopt;
+  while (!wanted || buffer_.size() < *wanted) {
+    if (fill()) continue;
+    message.complete = !wanted;
+    message.body = std::exchange(buffer_, "");
+    return;
+  }
+  message.body = buffer_.substr(0, *wanted);
+  buffer_.erase(0, *wanted);
+  message.complete = true;
+}
+
+std::optional<WireMessage> WireConnection::read_request() {
+  WireMessage message;
+  const auto line = read_line();
+  if (!line) return std::nullopt;
+  message.start_line = *line;
+  if (!read_fields(message.fields)) return std::nullopt;
+  read_body(message, false, false);
+  return message;
+}
+
+std::optional<WireMessage> WireConnection::read_response(bool to_head, std::vector<int>* interim) {
+  while (true) {
+    WireMessage message;
+    const auto line = read_line();
+    if (!line) return std::nullopt;
+    message.start_line = *line;
+    if (!read_fields(message.fields)) return std::nullopt;
+    const int status = message.status();
+    if (status >= 100 && status < 200 && status != 101) {
+      if (interim) interim->push_back(status);
+      continue;
+    }
+    read_body(message, true, to_head || status == 101 || status == 204 || status == 304);
+    return message;
+  }
+}
+
+std::string WireConnection::read_some() {
+  if (buffer_.empty()) fill();
+  return std::exchange(buffer_, "");
+}
+
+bool WireConnection::wait_for_close() {
+  char bytes[4096];
+  while (true) {
+    pollfd poll_for{.fd = fd_, .events = POLLIN, .revents = 0};
+    if (::poll(&poll_for, 1, kPatienceMs) <= 0) return false;
+    if (::recv(fd_, bytes, sizeof bytes, 0) <= 0) return true;
+  }
+}
+
+bool WireConnection::readable_within(int milliseconds) {
+  if (!buffer_.empty()) return true;
+  pollfd poll_for{.fd = fd_, .events = POLLIN, .revents = 0};
+  return ::poll(&poll_for, 1, milliseconds) > 0;
+}
+
+void WireConnection::half_close() { ::shutdown(fd_, SHUT_WR); }
+
+void WireConnection::close() {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+void WireConnection::reset() {
+  const linger abort{.l_onoff = 1, .l_linger = 0};
+  setsockopt(fd_, SOL_SOCKET, SO_LINGER, &abort, sizeof abort);
+  close();
+}
+
+}  // namespace damper::tests
