@@ -101,19 +101,24 @@ class Resolver::Socket final : public event::IoTarget, public event::Disposable 
 // One call of resolve(). It stays after a cancellation until c-ares has answered what it was asked:
 // single lookups cannot be taken back.
 struct Resolver::Request {
-  Request(Resolver& owner_, std::uint64_t id_, Family family_, Done done_)
-      : owner(owner_), id(id_), family(family_), done(std::move(done_)) {
+  Request(Resolver& owner_, std::uint64_t id_, Family family_)
+      : owner(owner_), id(id_), family(family_), wanted(families(family_)) {
     delivery = owner.loop_.timer([resolver = &owner_, id_] { resolver->deliver(id_); });
   }
 
   void take(int status, ares_addrinfo* answer);
+  void add(const Address& address) {
+    if (std::find(wanted.begin(), wanted.end(), address.family()) == wanted.end()) return;
+    (address.family() == AF_INET ? v4 : v6).push_back(address);
+  }
   bool found() const { return !v4.empty() || !v6.empty(); }
   Result<Resolution> result();
 
   Resolver& owner;
   const std::uint64_t id;
   const Family family;
-  Done done;  // empty: cancelled
+  const std::vector<int> wanted;  // AF_INET, AF_INET6
+  Done done;                      // empty: cancelled
   std::unique_ptr<event::Timer> delivery;
   std::vector<std::string> candidates;  // full names yet to be asked for, in reverse order
   std::string name;                     // the one that is being asked for
@@ -139,7 +144,7 @@ void Resolver::Request::take(int status, ares_addrinfo* answer) {
   for (const auto* alias = answer->cnames; alias; alias = alias->next) note_ttl(alias->ttl);
   for (const auto* node = answer->nodes; node; node = node->ai_next) {
     note_ttl(node->ai_ttl);
-    (node->ai_family == AF_INET ? v4 : v6).emplace_back(node->ai_addr, node->ai_addrlen);
+    add(Address(node->ai_addr, node->ai_addrlen));
   }
 }
 
@@ -205,7 +210,7 @@ void Resolver::read_search_list() {
 std::vector<std::string> Resolver::candidates(const std::string& name) const {
   if (name.ends_with('.')) return {name};
   std::vector<std::string> out;
-  for (const std::string& domain : search_) out.push_back(name + "." + domain);
+  for (const std::string& domain : search_) out.emplace_back(name).append(".").append(domain);
   const bool as_it_is_first = std::count(name.begin(), name.end(), '.') >= search_below_dots_;
   out.insert(as_it_is_first ? out.begin() : out.end(), name);
   std::reverse(out.begin(), out.end());
@@ -218,7 +223,8 @@ Query Resolver::resolve(const std::string& name, Family family, Done done) {
     stale_ = false;
   }
   const std::uint64_t id = ++last_id_;
-  Request& request = requests_.try_emplace(id, *this, id, family, std::move(done)).first->second;
+  Request& request = requests_.try_emplace(id, *this, id, family).first->second;
+  request.done = std::move(done);
   ask_hosts_file(name, request);
   if (request.found()) {
     finish(request);
@@ -236,19 +242,23 @@ bool Resolver::asking() const {
 }
 
 void Resolver::ask_hosts_file(const std::string& name, Request& request) {
-  const std::vector<int> wanted = families(request.family);
   const auto take = [](void* to, int status, int, ares_addrinfo* answer) {
     if (status == ARES_SUCCESS) static_cast<Request*>(to)->take(status, answer);
   };
-  ask(hosts_file_.get(), name, wanted.size() == 1 ? wanted.front() : AF_UNSPEC, take, &request);
+  ask(hosts_file_.get(), name, AF_UNSPEC, take, &request);
+  if (request.found()) return;
+  request.ttl.reset();  // of what is in the file in the other family
+  if (name != "localhost") return;
+  // Never asked for (RFC 6761 §6.3), even if the file has it in the other family only.
+  for (const char* loopback : {"::1", "127.0.0.1"}) request.add(*Address::from_ip(loopback, 0));
 }
 
 // Asks for the next candidate, all families at once.
 void Resolver::ask_dns(Request& request) {
   request.name = std::move(request.candidates.back());
   request.candidates.pop_back();
-  const std::vector<int> wanted = families(request.family);
-  const std::string name = request.name;  // the request may end with the last of these calls
+  const std::vector<int> wanted = request.wanted;  // the request may end with the last call
+  const std::string name = request.name;
   request.unanswered = wanted.size();
   for (const int family : wanted) ask(dns_.get(), name, family, &Resolver::on_answer, &request);
 }
@@ -290,6 +300,7 @@ void Resolver::cancel(std::uint64_t id) {
 }
 
 // c-ares closes the socket when it wants neither: then it must have left libevent.
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): c-ares' order
 void Resolver::on_socket(void* resolver, int fd, int readable, int writable) {
   auto& self = *static_cast<Resolver*>(resolver);
   auto& socket = self.sockets_[fd];

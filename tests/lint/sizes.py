@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Functions of at most 60 lines, files of at most 600. An exception needs a reason, and goes when it is not needed."""
+"""Functions of at most 60 lines, files of at most 600. An exception needs a reason, and goes when it is not needed.
+
+A test may be one long table of cases, so its functions are free and its files may have 800 lines.
+"""
 
 import ast
 import re
@@ -8,12 +11,12 @@ import tree
 
 MAX_FUNCTION_LINES = 60
 MAX_FILE_LINES = 600
+MAX_TEST_FILE_LINES = 800
 
 # "path" or "path:function" → reason.
 EXCEPTIONS = {
     "proxy/http/message.cc:reason_phrase": "a table: a line for each status code",
-    "config/other_fields.cc": "a table: a line for each field of Envoy that has no effect here",
-    "config/other_fields.cc:table": "the same table",
+    "config/other_fields.cc:table": "a table: a line for each field of Envoy that has no effect here",
 }
 
 _SCOPE = re.compile(r"\b(namespace|class|struct|union|enum|extern)\b")
@@ -58,9 +61,12 @@ def python_functions(text):
 def too_large(path, text):
     """(key of the exception list, finding) for everything that is too large."""
     out = []
-    lines = text.count("\n")
-    if lines > MAX_FILE_LINES:
-        out.append((path, f"{path}:1: {lines} lines, at most {MAX_FILE_LINES}"))
+    is_test = path.endswith("_test.cc")
+    lines, most = text.count("\n"), MAX_TEST_FILE_LINES if is_test else MAX_FILE_LINES
+    if lines > most:
+        out.append((path, f"{path}:1: {lines} lines, at most {most}"))
+    if is_test:
+        return out
     functions = python_functions(text) if path.endswith(".py") else cpp_functions(text)
     for name, first, length in functions:
         if length > MAX_FUNCTION_LINES:

@@ -76,6 +76,8 @@ static int last(int n) {
         self.assertEqual(sizes.too_large("x.cc", body(60)), [])
         self.assertEqual([key for key, _ in sizes.too_large("x.cc", body(61))], ["x.cc:f"])
         self.assertEqual([key for key, _ in sizes.too_large("x.h", "int x;\n" * 601)], ["x.h"])
+        self.assertEqual(sizes.too_large("x_test.cc", body(800)), [])
+        self.assertEqual([key for key, _ in sizes.too_large("x_test.cc", body(801))], ["x_test.cc"])
         python = "def f():\n" + "    g()\n" * 60
         self.assertEqual([key for key, _ in sizes.too_large("x.py", python)], ["x.py:f"])
 
