@@ -116,22 +116,33 @@ void Buffer::append_slice(BlockRef block, std::size_t offset, std::size_t n) {
 
 void Buffer::move_from(Buffer& from, std::size_t n) {
   while (n > 0) {
-    Slice& s = from.slice(0);
+    const Slice& s = from.slice(0);
     if (s.length == 0) {
       from.pop_front();
       continue;
     }
     const std::size_t take = std::min<std::size_t>(n, s.length);
-    if (!worth_sharing(s, take)) {
+    if (worth_sharing(s, take)) {
+      take_from(from, take);
+    } else {
       append(s.view().substr(0, take));
       from.drain(take);
-    } else if (take == s.length) {
-      from.size_ -= take;
-      push(std::move(s));
-      from.pop_front();
-    } else {
+    }
+    n -= take;
+  }
+}
+
+void Buffer::take_from(Buffer& from, std::size_t n) {
+  while (n > 0) {
+    Slice& s = from.slice(0);
+    const std::size_t take = std::min<std::size_t>(n, s.length);
+    if (take < s.length) {
       push({.block = s.block, .offset = s.offset, .length = static_cast<std::uint32_t>(take)});
       from.drain(take);
+    } else {
+      from.size_ -= take;
+      if (take > 0) push(std::move(s));
+      from.pop_front();
     }
     n -= take;
   }

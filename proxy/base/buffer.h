@@ -83,6 +83,8 @@ class Buffer {
   void append(Buffer&& from) { move_from(from, from.size()); }
   // Takes the first n bytes of `from`: large slices by reference, small ones by copy.
   void move_from(Buffer& from, std::size_t n);
+  // Takes them by reference whatever their size: for bytes that are handed on at once.
+  void take_from(Buffer& from, std::size_t n);
   // Appends the bytes of `from` and leaves them there too: large slices are shared.
   void share_from(const Buffer& from);
   // A slice of a block that somebody else filled (the worker's read block).

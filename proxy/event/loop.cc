@@ -19,50 +19,60 @@ timeval to_timeval(Duration delay) {
   return {.tv_sec = us / 1'000'000, .tv_usec = us % 1'000'000};
 }
 
-class LoopTimer final : public Timer {
+}  // namespace
+
+// The one timer that libevent knows: it fires for the earliest of the heap.
+class Loop::ClockEvent {
  public:
-  LoopTimer(Loop& loop, std::function<void()> fire) : loop_(loop), fire_(std::move(fire)) {
-    evtimer_assign(&event_, loop.base(), &LoopTimer::on_time, this);
+  explicit ClockEvent(Loop& loop) : loop_(loop) {
+    evtimer_assign(&event_, loop.base(), &ClockEvent::on_time, this);
   }
-  ~LoopTimer() override { event_del(&event_); }
-  LoopTimer(const LoopTimer&) = delete;
-  LoopTimer& operator=(const LoopTimer&) = delete;
+  ~ClockEvent() { event_del(&event_); }
+  ClockEvent(const ClockEvent&) = delete;
+  ClockEvent& operator=(const ClockEvent&) = delete;
 
-  void arm(Duration delay) override {
-    due_ = loop_.now() + delay;
-    armed_ = true;
-    add(delay);
-  }
-  void cancel() override {
-    if (std::exchange(armed_, false)) event_del(&event_);
-  }
-  bool armed() const override { return armed_; }
-
- private:
-  void add(Duration delay) {
-    const timeval tv = to_timeval(delay);
+  void wake_by(TimePoint due) {
+    if (wakes_at_ && *wakes_at_ <= due) return;  // an earlier wake that nobody needs any more is harmless
+    wakes_at_ = due;
+    const timeval tv = to_timeval(due - loop_.now());
     DAMPER_CHECK(evtimer_add(&event_, &tv) == 0);
   }
 
+ private:
   static void on_time(evutil_socket_t, short, void* self) {
-    auto& timer = *static_cast<LoopTimer*>(self);
-    // libevent's clock is coarse and may be some milliseconds early; Retry-After must not be.
-    if (const TimePoint now = timer.loop_.now(); now < timer.due_) {
-      timer.add(timer.due_ - now);
-      return;
-    }
-    timer.armed_ = false;
-    timer.fire_();
+    auto& clock = *static_cast<ClockEvent*>(self);
+    clock.wakes_at_.reset();
+    // libevent's clock is coarse and may be some milliseconds early: then nothing is due, and we come again.
+    clock.loop_.timers_.fire_due(clock.loop_.now());
+    if (const auto next = clock.loop_.timers_.next()) clock.wake_by(*next);
   }
 
   Loop& loop_;
-  std::function<void()> fire_;
-  TimePoint due_{};
-  bool armed_ = false;
+  std::optional<TimePoint> wakes_at_;
   struct event event_ {};
 };
 
-}  // namespace
+// A timer of the heap, as its owner holds it.
+class Loop::HeapTimer final : public Timer {
+ public:
+  HeapTimer(Loop& loop, std::function<void()> fire)
+      : loop_(loop), id_(loop.timers_.add(std::move(fire))) {}
+  ~HeapTimer() override { loop_.timers_.remove(id_); }
+  HeapTimer(const HeapTimer&) = delete;
+  HeapTimer& operator=(const HeapTimer&) = delete;
+
+  void arm(Duration delay) override {
+    const TimePoint due = loop_.now() + delay;
+    loop_.timers_.arm(id_, due);
+    loop_.clock_->wake_by(due);
+  }
+  void cancel() override { loop_.timers_.cancel(id_); }
+  bool armed() const override { return loop_.timers_.armed(id_); }
+
+ private:
+  Loop& loop_;
+  const TimerHeap::Id id_;
+};
 
 // The descriptor through which other threads wake the loop.
 class Loop::Wakeup {
@@ -103,10 +113,12 @@ Loop::Loop() {
   base_.reset(event_base_new_with_config(config.get()));
   DAMPER_CHECK(base_);
   wakeup_ = std::make_unique<Wakeup>(base_.get());
+  clock_ = std::make_unique<ClockEvent>(*this);
 }
 
 Loop::~Loop() {
   end_turn();
+  clock_.reset();
   wakeup_.reset();
 }
 
@@ -170,7 +182,7 @@ TimePoint Loop::now() {
 }
 
 std::unique_ptr<Timer> Loop::timer(std::function<void()> fire) {
-  return std::make_unique<LoopTimer>(*this, std::move(fire));
+  return std::make_unique<HeapTimer>(*this, std::move(fire));
 }
 
 }  // namespace damper::event

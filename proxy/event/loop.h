@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "event/scheduler.h"
+#include "event/timer_heap.h"
 
 struct event_base;
 
@@ -54,6 +55,8 @@ class Loop final : public Scheduler {
     void operator()(event_base* base) const;
   };
   class Wakeup;
+  class ClockEvent;
+  class HeapTimer;
 
   void turn(int flags);
   void end_turn();
@@ -61,6 +64,8 @@ class Loop final : public Scheduler {
 
   std::unique_ptr<event_base, FreeBase> base_;
   std::unique_ptr<Wakeup> wakeup_;
+  std::unique_ptr<ClockEvent> clock_;
+  TimerHeap timers_;
   bool stopping_ = false;
   bool now_known_ = false;
   TimePoint now_{};

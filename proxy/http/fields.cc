@@ -38,6 +38,8 @@ constexpr auto kTable = [] {
   return table;
 }();
 
+static_assert(kNames.size() <= 64, "Fields::seen_ has a bit for each");
+
 constexpr std::size_t kChunkBytes = 1024;
 
 }  // namespace
@@ -89,6 +91,7 @@ std::string_view Arena::copy(std::string_view text) {
 }
 
 std::optional<std::string_view> Fields::find(HeaderId id) const {
+  if (!may_have(id)) return std::nullopt;
   for (const Field& f : fields_) {
     if (f.id == id) return f.value;
   }
@@ -117,25 +120,28 @@ std::optional<std::string> Fields::joined(std::string_view name) const {
 
 void Fields::add(std::string_view name, std::string_view value) {
   const HeaderId id = header_id(name);
-  fields_.push_back({id == HeaderId::kOther ? arena_.copy(name) : header_name(id), arena_.copy(value), id});
+  add_view({id == HeaderId::kOther ? arena_.copy(name) : header_name(id), arena_.copy(value), id});
 }
 
-void Fields::add(HeaderId id, std::string_view value) { fields_.push_back({header_name(id), arena_.copy(value), id}); }
+void Fields::add(HeaderId id, std::string_view value) {
+  add_view({header_name(id), arena_.copy(value), id});
+}
 
 void Fields::set(std::string_view name, std::string_view value) {
   const std::string_view kept = arena_.copy(value);  // before the removal: value may be a view of the old one
   remove(name);
   const HeaderId id = header_id(name);
-  fields_.push_back({id == HeaderId::kOther ? arena_.copy(name) : header_name(id), kept, id});
+  add_view({id == HeaderId::kOther ? arena_.copy(name) : header_name(id), kept, id});
 }
 
 void Fields::set(HeaderId id, std::string_view value) {
   const std::string_view kept = arena_.copy(value);
   remove(id);
-  fields_.push_back({header_name(id), kept, id});
+  add_view({header_name(id), kept, id});
 }
 
 std::size_t Fields::remove(HeaderId id) {
+  if (!may_have(id)) return 0;
   return remove_if([id](const Field& f) { return f.id == id; });
 }
 

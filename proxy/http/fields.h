@@ -62,7 +62,7 @@ class Fields {
   // The first value under that name.
   std::optional<std::string_view> find(HeaderId id) const;
   std::optional<std::string_view> find(std::string_view lower_case_name) const;
-  bool has(HeaderId id) const { return find(id).has_value(); }
+  bool has(HeaderId id) const { return may_have(id) && find(id).has_value(); }
   // All values under that name, joined by ", " as RFC 9110 §5.3 reads them; nothing if there is none.
   std::optional<std::string> joined(std::string_view lower_case_name) const;
 
@@ -80,7 +80,10 @@ class Fields {
 
   // For codecs: text already in the arena is added without another copy.
   Arena& arena() { return arena_; }
-  void add_view(Field field) { fields_.push_back(field); }
+  void add_view(Field field) {
+    seen_ |= bit(field.id);
+    fields_.push_back(field);
+  }
   void reserve(std::size_t n) { fields_.reserve(n); }
 
   std::size_t bytes() const;  // sum of names and values
@@ -88,8 +91,12 @@ class Fields {
   Fields clone() const;
 
  private:
+  static std::uint64_t bit(HeaderId id) { return std::uint64_t{1} << static_cast<unsigned>(id); }
+  bool may_have(HeaderId id) const { return (seen_ & bit(id)) != 0; }
+
   Arena arena_;
   std::vector<Field> fields_;
+  std::uint64_t seen_ = 0;  // ids that were added: most questions are about fields that are not there
 };
 
 }  // namespace damper::http

@@ -37,14 +37,14 @@ Step BodyReader::read(Buffer& in, Buffer& body, Fields& trailers) {
     case Framing::kNone: return Step::kDone;
     case Framing::kLength: return read_length(in, body);
     case Framing::kChunked: return read_chunked(in, body, trailers);
-    case Framing::kUntilClose: body.append(std::move(in)); return Step::kMore;
+    case Framing::kUntilClose: body.take_from(in, in.size()); return Step::kMore;
   }
   return Step::kBad;
 }
 
 Step BodyReader::read_length(Buffer& in, Buffer& body) {
   const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(left_, in.size()));
-  body.move_from(in, n);
+  body.take_from(in, n);
   left_ -= n;
   return left_ == 0 ? Step::kDone : Step::kMore;
 }

@@ -146,7 +146,8 @@ bool Stream::stopped_by(Verdict& verdict, std::size_t at) {
 }
 
 void Stream::run_head(std::size_t from) {
-  const bool end = request_ == Half::kEnded && held_.empty() && !held_trailers_;
+  const bool rest_follows = held_ && (!held_->body.empty() || held_->trailers);
+  const bool end = request_ == Half::kEnded && !rest_follows;
   for (std::size_t i = from; i < filters_.size(); ++i) {
     Verdict verdict = filters_[i]->on_request_head(head_, end);
     if (stopped_by(verdict, i)) return;
@@ -160,8 +161,8 @@ void Stream::on_request_body(Buffer& body, bool end) {
   progress();
   if (end) end_request();
   if (chain_ == Chain::kPaused) {
-    held_.append(std::move(body));
-    held_end_ = held_end_ || end;
+    held().body.append(std::move(body));
+    held().end = held().end || end;
     return;
   }
   if (chain_ == Chain::kRunning && !over()) run_body(body, end);
@@ -179,12 +180,12 @@ void Stream::run_body(Buffer& body, bool end) {
 void Stream::on_request_trailers(http::Fields&& trailers) {
   if (finished_) return;
   end_request();
-  held_trailers_ = std::move(trailers);
+  held().trailers = std::move(trailers);
   if (chain_ == Chain::kRunning && !over()) run_trailers();
 }
 
 void Stream::run_trailers() {
-  http::Fields trailers = *std::exchange(held_trailers_, std::nullopt);
+  http::Fields trailers = *std::exchange(held_->trailers, std::nullopt);
   for (std::size_t i = 0; i < filters_.size(); ++i) {
     Verdict verdict = filters_[i]->on_request_trailers(trailers);
     DAMPER_CHECK(!std::holds_alternative<Pause>(verdict));
@@ -209,12 +210,19 @@ void Stream::resume(Verdict verdict) {
   if (chain_ == Chain::kRunning) release_held();
 }
 
+Stream::Held& Stream::held() {
+  if (!held_) held_ = std::make_unique<Held>();
+  return *held_;
+}
+
 void Stream::release_held() {
-  if (!held_.empty() || held_end_) {
-    Buffer body = std::move(held_);
-    run_body(body, std::exchange(held_end_, false));
+  if (!held_) return;
+  // An end without a body has gone with the head.
+  if (!held_->body.empty()) {
+    Buffer body = std::move(held_->body);
+    run_body(body, held_->end);
   }
-  if (held_trailers_ && chain_ == Chain::kRunning) run_trailers();
+  if (held_->trailers && chain_ == Chain::kRunning) run_trailers();
 }
 
 void Stream::tighten_deadline(TimePoint at) {

@@ -32,6 +32,13 @@ class Stream final : public http::ServerStream,
   // The chain stands at one filter at a time; what comes meanwhile waits in `held_`.
   enum class Chain { kRunning, kPaused, kOver };
 
+  // The request's rest, while the chain is paused or its trailers are under way.
+  struct Held {
+    Buffer body;
+    bool end = false;
+    std::optional<http::Fields> trailers;
+  };
+
   class RequestTimeout final : public event::TimeoutQueue::Member {
    public:
     explicit RequestTimeout(Stream& stream) : stream_(stream) {}
@@ -75,6 +82,7 @@ class Stream final : public http::ServerStream,
   void run_body(Buffer& body, bool end);
   void run_trailers();
   bool stopped_by(Verdict& verdict, std::size_t at);
+  Held& held();
   void release_held();
   void end_request();
   void on_request_timeout();
@@ -103,9 +111,7 @@ class Stream final : public http::ServerStream,
   Half response_ = Half::kIdle;
   Chain chain_ = Chain::kRunning;
   std::size_t paused_at_ = 0;  // the filter that paused
-  Buffer held_;
-  bool held_end_ = false;
-  std::optional<http::Fields> held_trailers_;
+  std::unique_ptr<Held> held_;
   bool may_steer_ = false;
   bool finished_ = false;
   bool blocked_ = false;
