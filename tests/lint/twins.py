@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Every source file has a test at the mirrored path, or stands in twins.txt with the reason why not."""
 
+import fnmatch
+
 import tree
 
 EXCEPTIONS = "tests/lint/twins.txt"
@@ -11,23 +13,22 @@ def twin_of(source):
 
 
 def read_exceptions(text):
-    """Lines "path: reason"; # starts a comment line."""
+    """Lines "path: reason", the path may be a pattern; # starts a comment line."""
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     return {path.strip(): reason.strip() for path, _, reason in (line.partition(":") for line in lines)}
 
 
 def findings_in(sources, tests, exceptions):
     out = []
-    for source in sources:
-        if twin_of(source) not in tests and source not in exceptions:
+    lonely = [source for source in sources if twin_of(source) not in tests]
+    for source in lonely:
+        if not any(fnmatch.fnmatch(source, pattern) for pattern in exceptions):
             out.append(f"{source}:1: has no test {twin_of(source)}")
-    for path, reason in exceptions.items():
-        if path not in sources:
-            out.append(f"{EXCEPTIONS}:1: {path} does not exist")
-        elif twin_of(path) in tests:
-            out.append(f"{EXCEPTIONS}:1: {path} has a test now")
+    for pattern, reason in exceptions.items():
+        if not fnmatch.filter(lonely, pattern):
+            out.append(f"{EXCEPTIONS}:1: {pattern} names no file without a test")
         elif not reason:
-            out.append(f"{EXCEPTIONS}:1: {path} needs a reason")
+            out.append(f"{EXCEPTIONS}:1: {pattern} needs a reason")
     return out
 
 

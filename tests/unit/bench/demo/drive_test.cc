@@ -77,7 +77,7 @@ TEST(Percentile, IsTheSmallestThatSoManyDoNotExceed) {
   EXPECT_EQ(percentile({}, 50), Duration{});
 }
 
-TEST(Report, IsJson) {
+TEST(DriveReport, IsJson) {
   Report report;
   report.statuses = {{200, 2}, {503, 1}};
   report.errors = 4;
