@@ -11,7 +11,7 @@ namespace damper::config {
 
 struct Loaded {
   std::shared_ptr<const Bootstrap> bootstrap;  // null if there is an error
-  std::string json;  // what was written, overlay included
+  std::string json;                            // what was written, overlay included
   Diagnostics diagnostics;
 };
 

@@ -15,10 +15,10 @@ Result<FilterFactory> make_factory(const config::FaultFilter& settings,
   auto compiled = route::compile(settings.headers);
   if (!compiled) return compiled.error();
   auto only = std::make_shared<std::vector<route::HeaderMatcher>>(*std::move(compiled));
-  return FilterFactory([&settings, only](const route::RouteEntry*, StreamContext& stream,
-                                         http::Worker& worker) {
-    return std::make_unique<Fault>(settings, *only, stream, worker.random);
-  });
+  return FilterFactory(
+      [&settings, only](const route::RouteEntry*, StreamContext& stream, http::Worker& worker) {
+        return std::make_unique<Fault>(settings, *only, stream, worker.random);
+      });
 }
 
 Result<FilterFactory> make_factory(const config::HeadersFilter& settings,
@@ -26,10 +26,9 @@ Result<FilterFactory> make_factory(const config::HeadersFilter& settings,
   auto compiled = route::LevelMutators::compile(settings.mutations, compiler);
   if (!compiled) return compiled.error();
   auto mutators = std::make_shared<route::LevelMutators>(*std::move(compiled));
-  return FilterFactory(
-      [mutators](const route::RouteEntry*, StreamContext& stream, http::Worker&) {
-        return std::make_unique<Headers>(*mutators, stream);
-      });
+  return FilterFactory([mutators](const route::RouteEntry*, StreamContext& stream, http::Worker&) {
+    return std::make_unique<Headers>(*mutators, stream);
+  });
 }
 
 Result<FilterFactory> make_factory(const config::BufferFilter& settings,
@@ -45,8 +44,8 @@ Result<std::vector<FilterFactory>> make_factories(const std::vector<config::Filt
                                                   const route::ValueCompiler& compiler) {
   std::vector<FilterFactory> out;
   for (const config::Filter& filter : settings) {
-    auto factory = std::visit([&](const auto& s) { return make_factory(s, compiler); },
-                              filter.settings);
+    auto factory =
+        std::visit([&](const auto& s) { return make_factory(s, compiler); }, filter.settings);
     if (!factory) return factory.error();
     out.push_back(*std::move(factory));
   }

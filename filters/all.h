@@ -8,8 +8,8 @@
 
 namespace damper::filters {
 
-// Compiles what the filters of a listener share; the factories make one filter each for every stream. `settings` must
-// outlive them.
+// Compiles what the filters of a listener share; the factories make one filter each for every
+// stream. `settings` must outlive them.
 Result<std::vector<stream::FilterFactory>> make_factories(
     const std::vector<config::Filter>& settings, const route::ValueCompiler& compiler);
 

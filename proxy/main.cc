@@ -1,6 +1,5 @@
 // damper: arguments to actions, and nothing else.
 #include <CLI/CLI.hpp>
-
 #include <iostream>
 #include <thread>
 
@@ -39,7 +38,8 @@ void define(CLI::App& app, Arguments& args) {
   app.add_option("--log-path", args.log_path, "file for the log; standard error if not given");
   app.add_option("--concurrency", args.concurrency,
                  "worker threads; as many as the cgroup's cores, at most 2, if not given");
-  app.add_option("--drain-time-s", args.drain_time_s, "seconds that running requests get at the end");
+  app.add_option("--drain-time-s", args.drain_time_s,
+                 "seconds that running requests get at the end");
   app.add_option("--service-node", args.service_node, "overrides node.id");
   app.add_option("--service-cluster", args.service_cluster, "overrides node.cluster");
   app.set_version_flag("--version", std::string("damper ") + std::string(server::kVersion));
@@ -47,7 +47,8 @@ void define(CLI::App& app, Arguments& args) {
 
 config::Loaded load(const Arguments& args) {
   config::LoadOptions options{.check_pattern = route::check_regex};
-  if (args.config_path.empty()) return config::load_text("--config-yaml", args.config_yaml, options);
+  if (args.config_path.empty())
+    return config::load_text("--config-yaml", args.config_yaml, options);
   options.overlay = args.config_yaml;
   return config::load_file(args.config_path, options);
 }

@@ -42,7 +42,7 @@ struct OutlierDetection {
 
 struct TcpKeepalive {
   std::uint32_t probes = 3;
-  Duration time = 60s;      // idle until the first probe
+  Duration time = 60s;  // idle until the first probe
   Duration interval = 10s;
   bool operator==(const TcpKeepalive&) const = default;
 };
@@ -59,8 +59,8 @@ struct Cluster {
   std::uint32_t choice_count = 2;  // of least request
   double panic_threshold_percent = 50;
   std::vector<ClusterEndpoint> endpoints;
-  Thresholds thresholds;                          // priority DEFAULT
-  std::optional<Thresholds> thresholds_high;      // priority HIGH
+  Thresholds thresholds;                      // priority DEFAULT
+  std::optional<Thresholds> thresholds_high;  // priority HIGH
   std::optional<OutlierDetection> outlier_detection;
 
   enum class DnsFamily { kAuto, kV4Only, kV6Only, kV4Preferred, kAll };
@@ -70,16 +70,17 @@ struct Cluster {
   std::vector<Endpoint> dns_servers;  // empty: the system's
 
   UpstreamHttp http = UpstreamHttp::kHttp1;
-  bool enable_trailers = false;                    // HTTP/1: trailers both ways
-  Duration idle_timeout = 1h;                      // of a pooled connection; 0: none
-  Duration max_connection_duration{};              // 0: none
-  std::uint32_t max_requests_per_connection = 0;   // 0: any
+  bool enable_trailers = false;                   // HTTP/1: trailers both ways
+  Duration idle_timeout = 1h;                     // of a pooled connection; 0: none
+  Duration max_connection_duration{};             // 0: none
+  std::uint32_t max_requests_per_connection = 0;  // 0: any
   std::uint32_t max_response_headers_kb = 60;
   std::uint32_t max_response_headers_count = 100;
   std::uint32_t buffer_limit_bytes = 1024 * 1024;  // per_connection_buffer_limit_bytes
   std::optional<TcpKeepalive> tcp_keepalive;       // on by default upstream: see net/socket.h
-  std::optional<RetryPolicy> retry_policy;         // HttpProtocolOptions.retry_policy: goes before the route's
-  std::optional<Endpoint> source_address;          // upstream_bind_config
+  std::optional<RetryPolicy>
+      retry_policy;  // HttpProtocolOptions.retry_policy: goes before the route's
+  std::optional<Endpoint> source_address;  // upstream_bind_config
   // Damper's own.
   bool honours_idempotency_key = false;
   bool ignore_marks = false;  // marks: ignore

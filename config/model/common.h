@@ -1,4 +1,5 @@
-// Words that several subjects of the configuration share. Values: they copy and compare, and know no file.
+// Words that several subjects of the configuration share. Values: they copy and compare, and know
+// no file.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -37,7 +38,8 @@ struct StringMatch {
   bool operator==(const StringMatch&) const = default;
 };
 
-// Envoy config.route.v3.HeaderMatcher. Pseudo-headers ":method", ":path", ":authority", ":scheme" are names too.
+// Envoy config.route.v3.HeaderMatcher. Pseudo-headers ":method", ":path", ":authority", ":scheme"
+// are names too.
 struct HeaderMatch {
   std::string name;  // lower case
   std::optional<StringMatch> value;
@@ -55,7 +57,12 @@ struct Fraction {
 };
 
 struct HeaderAdd {
-  enum class Append { kAppendIfExistsOrAdd, kAddIfAbsent, kOverwriteIfExistsOrAdd, kOverwriteIfExists };
+  enum class Append {
+    kAppendIfExistsOrAdd,
+    kAddIfAbsent,
+    kOverwriteIfExistsOrAdd,
+    kOverwriteIfExists
+  };
   std::string name;   // lower case
   std::string value;  // may hold access log operators (%REQ(x)%)
   Append append = Append::kAppendIfExistsOrAdd;

@@ -36,8 +36,9 @@ struct Filter {
   bool operator==(const Filter&) const = default;
 };
 
-// What a route, virtual host or weighted cluster changes about the filter of that name: typed_per_filter_config.
-// The most specific one holds and replaces the filter's settings as a whole.
+// What a route, virtual host or weighted cluster changes about the filter of that name:
+// typed_per_filter_config. The most specific one holds and replaces the filter's settings as a
+// whole.
 struct FilterOverride {
   std::string name;
   bool disabled = false;

@@ -37,12 +37,12 @@ struct HttpOptions {
   ServerHeader server_header = ServerHeader::kOverwrite;
   std::string via;
 
-  Duration idle_timeout = 1h;            // of a connection without a request; 0: none
-  Duration stream_idle_timeout = 5min;   // of a request without progress; 0: none
-  Duration request_timeout{};            // until the request has been received; 0: none
-  Duration request_headers_timeout{};    // until its head has been received; 0: none
-  Duration max_stream_duration{};        // 0: none
-  Duration max_connection_duration{};    // 0: none
+  Duration idle_timeout = 1h;           // of a connection without a request; 0: none
+  Duration stream_idle_timeout = 5min;  // of a request without progress; 0: none
+  Duration request_timeout{};           // until the request has been received; 0: none
+  Duration request_headers_timeout{};   // until its head has been received; 0: none
+  Duration max_stream_duration{};       // 0: none
+  Duration max_connection_duration{};   // 0: none
   Duration drain_timeout = 5s;
   Duration delayed_close_timeout = 1s;
   std::uint32_t max_request_headers_kb = 60;
@@ -60,7 +60,7 @@ struct HttpOptions {
 
   bool websocket = false;  // upgrade_configs: websocket
   bool proxy_100_continue = false;
-  bool suppress_envoy_headers = false;      // of the router filter
+  bool suppress_envoy_headers = false;       // of the router filter
   bool respect_expected_rq_timeout = false;  // of the router filter
 
   RouteConfig routes;
@@ -81,7 +81,8 @@ struct Listener {
   HttpOptions http;
   // Damper's own.
   bool edge = false;
-  std::optional<std::vector<CidrRange>> trust;  // who may steer by x-envoy-*; loopback and unix sockets by default
+  std::optional<std::vector<CidrRange>>
+      trust;  // who may steer by x-envoy-*; loopback and unix sockets by default
   bool operator==(const Listener&) const = default;
 };
 

@@ -8,7 +8,18 @@ namespace damper::config {
 
 // Which requests are logged: Envoy config.accesslog.v3.AccessLogFilter, a tree.
 struct LogFilter {
-  enum class Kind { kStatus, kDuration, kNotHealthCheck, kTraceable, kResponseFlag, kHeader, kGrpcStatus, kRuntime, kAnd, kOr };
+  enum class Kind {
+    kStatus,
+    kDuration,
+    kNotHealthCheck,
+    kTraceable,
+    kResponseFlag,
+    kHeader,
+    kGrpcStatus,
+    kRuntime,
+    kAnd,
+    kOr
+  };
   enum class Comparison { kEqual, kGreaterOrEqual, kLessOrEqual, kNotEqual };
   Kind kind = Kind::kAnd;
   Comparison comparison = Comparison::kEqual;  // kStatus, kDuration
@@ -16,14 +27,15 @@ struct LogFilter {
   std::vector<std::string> flags;              // kResponseFlag: any of them; empty: any flag at all
   std::optional<HeaderMatch> header;
   std::vector<int> grpc_statuses;
-  bool exclude = false;  // kGrpcStatus
-  Fraction share;        // kRuntime
+  bool exclude = false;            // kGrpcStatus
+  Fraction share;                  // kRuntime
   std::vector<LogFilter> filters;  // kAnd, kOr
   bool operator==(const LogFilter&) const = default;
 };
 
 struct AccessLog {
-  // A JSON format: keys in order, values are text formats; nested objects and arrays keep their shape.
+  // A JSON format: keys in order, values are text formats; nested objects and arrays keep their
+  // shape.
   struct Json {
     std::vector<std::pair<std::string, Json>> object;
     std::vector<Json> list;

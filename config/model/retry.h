@@ -1,4 +1,5 @@
-// Retry, hedge and budget settings. Each initialiser is the documented default; semantics.md says what they mean.
+// Retry, hedge and budget settings. Each initialiser is the documented default; semantics.md says
+// what they mean.
 #pragma once
 #include "config/model/common.h"
 
@@ -62,7 +63,8 @@ struct ResetHeader {  // Envoy RetryPolicy.ResetHeader
 struct RetryAfter {
   bool ignore = false;
   Duration max_wait = 30s;
-  std::vector<ResetHeader> reset_headers;  // of rate_limited_retry_back_off, tried before Retry-After
+  std::vector<ResetHeader>
+      reset_headers;  // of rate_limited_retry_back_off, tried before Retry-After
   bool operator==(const RetryAfter&) const = default;
 };
 
@@ -79,9 +81,9 @@ struct RetryPolicy {  // Envoy config.route.v3.RetryPolicy
   bool previous_hosts = true;  // prefer hosts not yet tried
   std::uint32_t host_selection_retry_max_attempts = 1;
   // Damper's own.
-  bool idempotent = false;                       // every request of the route may be repeated
-  std::vector<int> retry_non_idempotent_on;      // status codes after which even a POST is repeated
-  bool honours_idempotency_key = false;          // the upstream does not execute a key twice
+  bool idempotent = false;                   // every request of the route may be repeated
+  std::vector<int> retry_non_idempotent_on;  // status codes after which even a POST is repeated
+  bool honours_idempotency_key = false;      // the upstream does not execute a key twice
   bool operator==(const RetryPolicy&) const = default;
 };
 
@@ -115,7 +117,9 @@ struct RetryBudget {
   std::optional<std::uint32_t> max_retries_per_second;
   bool operator==(const RetryBudget&) const = default;
 
-  static RetryBudget standard() { return {.concurrency = BudgetConcurrency{}, .window = BudgetWindow{}}; }
+  static RetryBudget standard() {
+    return {.concurrency = BudgetConcurrency{}, .window = BudgetWindow{}};
+  }
 };
 
 }  // namespace damper::config

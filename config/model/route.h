@@ -45,19 +45,20 @@ struct RegexRewrite {
 enum class LayerRole { kNearest, kEntrance, kOff, kEvery };
 
 struct RouteAction {
-  std::string cluster;                           // or
+  std::string cluster;                             // or
   std::vector<WeightedCluster> weighted_clusters;  // or
   std::string cluster_header;
-  Duration timeout = 15s;  // 0: none
-  std::optional<Duration> idle_timeout;          // overrides stream_idle_timeout; 0: none
-  std::optional<RetryPolicy> retry_policy;       // overrides the virtual host's
+  Duration timeout = 15s;                   // 0: none
+  std::optional<Duration> idle_timeout;     // overrides stream_idle_timeout; 0: none
+  std::optional<RetryPolicy> retry_policy;  // overrides the virtual host's
   std::optional<HedgePolicy> hedge_policy;
   std::string prefix_rewrite;
   std::optional<RegexRewrite> regex_rewrite;
   std::string host_rewrite_literal;
   bool auto_host_rewrite = false;
-  std::optional<Duration> max_stream_duration;      // of the whole stream; 0: none
-  std::optional<Duration> grpc_timeout_header_max;  // present: grpc-timeout is enforced, up to this; 0: without a cap
+  std::optional<Duration> max_stream_duration;  // of the whole stream; 0: none
+  std::optional<Duration>
+      grpc_timeout_header_max;  // present: grpc-timeout is enforced, up to this; 0: without a cap
   std::optional<Duration> grpc_timeout_header_offset;
   Priority priority = Priority::kDefault;
   std::optional<bool> websocket;  // upgrade_configs of the route

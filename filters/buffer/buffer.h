@@ -1,5 +1,5 @@
-// Refuses request bodies over a size with 413 (Envoy Buffer). It does not hold them back: Damper streams bodies, and
-// what a retry needs of them the router keeps.
+// Refuses request bodies over a size with 413 (Envoy Buffer). It does not hold them back: Damper
+// streams bodies, and what a retry needs of them the router keeps.
 #pragma once
 #include "config/model/filters.h"
 #include "stream/filter.h"

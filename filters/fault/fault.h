@@ -1,4 +1,5 @@
-// Delays or aborts a share of requests (Envoy HTTPFault): how a service learns what its callers do in trouble.
+// Delays or aborts a share of requests (Envoy HTTPFault): how a service learns what its callers do
+// in trouble.
 #pragma once
 #include <memory>
 #include <vector>
@@ -26,7 +27,8 @@ class Fault final : public stream::Filter {
   stream::StreamContext& stream_;
   const bool delays_;
   const bool aborts_;
-  std::unique_ptr<event::Timer> timer_;  // dies with the stream: it never fires into one that is over
+  std::unique_ptr<event::Timer>
+      timer_;  // dies with the stream: it never fires into one that is over
 };
 
 }  // namespace damper::filters

@@ -6,12 +6,24 @@
 namespace damper::retry {
 namespace {
 
-constexpr std::array<std::string_view, 14> kCauses = {
-    "connect_failure", "connect_timeout", "reset", "refused_stream", "timeout", "idle_timeout", "protocol_error",
-    "429",             "502",             "503",   "504",            "5xx",     "4xx",          "other"};
+constexpr std::array<std::string_view, 14> kCauses = {"connect_failure",
+                                                      "connect_timeout",
+                                                      "reset",
+                                                      "refused_stream",
+                                                      "timeout",
+                                                      "idle_timeout",
+                                                      "protocol_error",
+                                                      "429",
+                                                      "502",
+                                                      "503",
+                                                      "504",
+                                                      "5xx",
+                                                      "4xx",
+                                                      "other"};
 
 std::size_t place_of(std::string_view cause) {
-  return static_cast<std::size_t>(std::find(kCauses.begin(), kCauses.end(), cause) - kCauses.begin());
+  return static_cast<std::size_t>(std::find(kCauses.begin(), kCauses.end(), cause) -
+                                  kCauses.begin());
 }
 
 }  // namespace

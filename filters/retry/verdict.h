@@ -31,7 +31,8 @@ bool is_budget(Verdict verdict);
 std::vector<std::string_view> verdict_words();
 inline std::size_t index_of(Verdict verdict) { return static_cast<std::size_t>(verdict) - 1; }
 
-// What a retry followed, coarse enough to count: "connect_failure", "reset", "timeout", "503", "5xx", …
+// What a retry followed, coarse enough to count: "connect_failure", "reset", "timeout", "503",
+// "5xx", …
 std::vector<std::string_view> cause_words();
 std::size_t cause_index(std::string_view outcome_word);
 

@@ -1,5 +1,6 @@
-// One try on one host: waits for a connection, sends the request, brings the response, and ends in exactly one of
-// done, failed or cancelled. Says what happened; what follows from it is the router's business.
+// One try on one host: waits for a connection, sends the request, brings the response, and ends in
+// exactly one of done, failed or cancelled. Says what happened; what follows from it is the
+// router's business.
 #pragma once
 #include <memory>
 #include <optional>
@@ -58,8 +59,8 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
   void pause_response();
   void resume_response();
   void head_accepted();  // the response goes downstream: its head was in time
-  void cancel();   // really: the request is reset or its connection closed, its place is free
-  void abandon();  // the answer is not wanted, but its connection is
+  void cancel();         // really: the request is reset or its connection closed, its place is free
+  void abandon();        // the answer is not wanted, but its connection is
 
   const upstream::HostPtr& host() const { return host_; }
   TimePoint started() const { return started_; }
@@ -81,7 +82,8 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
   void on_stream_failed(const http::StreamFailure& failure) override;
   void on_drained() override;
 
-  // The per-try clock runs while we wait for the upstream, and stands still while the client is sending.
+  // The per-try clock runs while we wait for the upstream, and stands still while the client is
+  // sending.
   void run_clock();
   void stop_clock();
   void sign_of_life();

@@ -46,8 +46,8 @@ std::string failure_details(const AttemptFailure& failure, bool response_started
   std::string out = response_started ? "upstream_reset_after_response_started{"
                                      : "upstream_reset_before_response_started{";
   out += without_spaces(shape.reason);
-  const bool says_more = failure.failure == Failure::kConnectFailure ||
-                         failure.failure == Failure::kProtocolError;
+  const bool says_more =
+      failure.failure == Failure::kConnectFailure || failure.failure == Failure::kProtocolError;
   if (says_more && !failure.detail.empty()) out += "|" + without_spaces(failure.detail);
   return out + "}";
 }

@@ -1,5 +1,5 @@
-// The one place that says what an attempt without a response means to the client: status, flag, details, text.
-// Envoy's words, so that dashboards and alerts go on working.
+// The one place that says what an attempt without a response means to the client: status, flag,
+// details, text. Envoy's words, so that dashboards and alerts go on working.
 #pragma once
 #include <string>
 
@@ -18,10 +18,12 @@ FailureReply failure_reply(retry::Failure failure);
 std::string failure_details(const AttemptFailure& failure, bool response_started);
 std::string failure_body(const AttemptFailure& failure, bool retried);
 
-// What an outcome says about its host. `patience`: the host asked for it, which is no evidence against it.
+// What an outcome says about its host. `patience`: the host asked for it, which is no evidence
+// against it.
 upstream::Evidence evidence_of(const retry::Outcome& outcome, Duration patience);
 
-// How long the response asks to be left alone (Retry-After and its kind), at most retry_after.max_wait; 0: it does not.
+// How long the response asks to be left alone (Retry-After and its kind), at most
+// retry_after.max_wait; 0: it does not.
 Duration host_patience(const retry::Outcome& outcome, const config::RetryPolicy* policy,
                        WallTime now);
 

@@ -1,5 +1,6 @@
-// The request's body as far as it has come: held until an attempt can take it, and kept for the attempts after that as
-// long as it is not larger than the limit. Shares its slices with what was sent.
+// The request's body as far as it has come: held until an attempt can take it, and kept for the
+// attempts after that as long as it is not larger than the limit. Shares its slices with what was
+// sent.
 #pragma once
 #include <optional>
 
@@ -23,8 +24,8 @@ class Replay {
 
   bool full() const { return bytes_.size() >= limit_; }
   bool keeps() const { return !lost_; }  // everything that came is still here
-  // An attempt has been given everything: the copy is dropped if nobody will want it or it is too large. True if it was
-  // wanted and is lost now.
+  // An attempt has been given everything: the copy is dropped if nobody will want it or it is too
+  // large. True if it was wanted and is lost now.
   bool drop_if_useless();
   void release();  // no further attempt will come
 

@@ -28,7 +28,8 @@ Router::Router(stream::Downstream& downstream, http::Worker& worker, upstream::C
 
 Router::~Router() { on_stream_over(); }
 
-// --- Before the first attempt -----------------------------------------------------------------------------------------
+// --- Before the first attempt
+// -----------------------------------------------------------------------------------------
 
 void Router::on_request_head(http::RequestHead& head, bool end) {
   head_ = &head;
@@ -37,7 +38,8 @@ void Router::on_request_head(http::RequestHead& head, bool end) {
   choose_timeouts(head);
   prepare_head(head);
   const std::uint64_t limit = route_.request_body_buffer_limit.value_or(options_.body_limit_bytes);
-  replay_.emplace(worker_, limit, policy_ && !policy_->retry_on.empty() && policy_->num_retries > 0);
+  replay_.emplace(worker_, limit,
+                  policy_ && !policy_->retry_on.empty() && policy_->num_retries > 0);
   budget().original_started(worker_.index, worker_.loop.now());
   original_open_ = true;
   cells().add(stats().retry.original_requests);
@@ -103,8 +105,8 @@ void Router::choose_timeouts(const http::RequestHead& head) {
   const auto count = head.fields.find(HeaderId::kXEnvoyAttemptCount);
   if (count) {
     constexpr std::uint64_t kMost = 1'000'000;  // whoever says more means nothing
-    incoming_attempts_ =
-        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(parse_number(*count).value_or(1), 1, kMost));
+    incoming_attempts_ = static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(parse_number(*count).value_or(1), 1, kMost));
   }
 }
 
@@ -123,7 +125,8 @@ void Router::prepare_head(http::RequestHead& head) {
   }
 }
 
-// The route timeout covers all attempts and waits from here, whatever the router is doing meanwhile.
+// The route timeout covers all attempts and waits from here, whatever the router is doing
+// meanwhile.
 void Router::request_complete() {
   if (timeout_ == Duration::zero()) return;
   route_deadline_ = worker_.loop.now() + timeout_;
@@ -131,7 +134,8 @@ void Router::request_complete() {
   route_timer_->arm(timeout_);
 }
 
-// --- The request's body -----------------------------------------------------------------------------------------------
+// --- The request's body
+// -----------------------------------------------------------------------------------------------
 
 void Router::on_request_body(Buffer& body, bool end) {
   if (over_ || !replay_) return;
@@ -160,7 +164,8 @@ void Router::on_request_trailers(http::Fields&& trailers) {
 
 void Router::on_attempt_drained() { downstream_.resume_request(); }
 
-// --- One attempt after the other --------------------------------------------------------------------------------------
+// --- One attempt after the other
+// --------------------------------------------------------------------------------------
 
 void Router::start_attempt() {
   const bool is_retry = !record().attempts.empty();
@@ -171,9 +176,10 @@ void Router::start_attempt() {
     cells().add(stats().retry.retries_active, 1);
   }
   const bool prefers_fresh = policy_ && policy_->previous_hosts;
-  upstream::HostPtr host = cluster_->choose_host(
-      prefers_fresh ? std::span<const upstream::HostPtr>(tried_) : std::span<const upstream::HostPtr>{},
-      is_retry);
+  upstream::HostPtr host =
+      cluster_->choose_host(prefers_fresh ? std::span<const upstream::HostPtr>(tried_)
+                                          : std::span<const upstream::HostPtr>{},
+                            is_retry);
   if (!host) {
     cells().add(stats().upstream_cx_none_healthy);
     record().attempts.push_back({.host = {}, .outcome = retry::word(Failure::kNoHealthyHost)});
@@ -184,8 +190,8 @@ void Router::start_attempt() {
   record().upstream_host = host->text;
   record().attempts.push_back({.host = host->text});
   Attempt::Owner& self = *this;
-  attempt_ = std::make_unique<Attempt>(self, worker_, *cluster_, std::move(host),
-                                       action_->priority, attempt_timeouts());
+  attempt_ = std::make_unique<Attempt>(self, worker_, *cluster_, std::move(host), action_->priority,
+                                       attempt_timeouts());
   attempt_->start();
 }
 
@@ -249,15 +255,18 @@ void Router::write_attempt_headers() {
 Duration Router::expected_timeout() const {
   Duration expected = time_left().value_or(timeout_);
   if (per_try_timeout_ > Duration::zero()) {
-    expected = expected > Duration::zero() ? std::min(expected, per_try_timeout_) : per_try_timeout_;
+    expected =
+        expected > Duration::zero() ? std::min(expected, per_try_timeout_) : per_try_timeout_;
   }
   return expected;
 }
 
-// --- The response -----------------------------------------------------------------------------------------------------
+// --- The response
+// -----------------------------------------------------------------------------------------------------
 
 void Router::on_attempt_interim(http::ResponseHead&& head) {
-  // 100 answers our own Expect, unless the client's was passed through: then it is the client's business.
+  // 100 answers our own Expect, unless the client's was passed through: then it is the client's
+  // business.
   if (head.status == 100) {
     if (!options_.http.proxy_100_continue || !head_->expect_continue || continued_) return;
     continued_ = true;
@@ -267,14 +276,15 @@ void Router::on_attempt_interim(http::ResponseHead&& head) {
 
 void Router::on_attempt_head(http::ResponseHead&& head, bool end) {
   if (over_) return;
-  const auto matches_name = [&head](const std::string& n) { return head.fields.find(n).has_value(); };
-  const Outcome outcome{
-      .response = &head,
-      .header_matched = route::any_matches(route_.retriable_headers, head) ||
-                        std::any_of(retriable_header_names_.begin(), retriable_header_names_.end(),
-                                    matches_name),
-      .request_on_wire = true,
-      .any_attempt_on_wire = true};
+  const auto matches_name = [&head](const std::string& n) {
+    return head.fields.find(n).has_value();
+  };
+  const Outcome outcome{.response = &head,
+                        .header_matched = route::any_matches(route_.retriable_headers, head) ||
+                                          std::any_of(retriable_header_names_.begin(),
+                                                      retriable_header_names_.end(), matches_name),
+                        .request_on_wire = true,
+                        .any_attempt_on_wire = true};
   note_outcome(outcome);
   ticket_.reset();
   auto decision = decide(outcome);
@@ -325,7 +335,8 @@ void Router::on_response_drained() {
   if (attempt_) attempt_->resume_response();
 }
 
-// --- After an attempt -------------------------------------------------------------------------------------------------
+// --- After an attempt
+// -------------------------------------------------------------------------------------------------
 
 void Router::on_attempt_failed(const AttemptFailure& failure) {
   if (over_) return;
@@ -350,7 +361,8 @@ retry::Situation Router::situation() const {
   return {.response_started = response_started_,
           .body_replayable = replay_->keeps(),
           .heed_marks = layer_marks(),
-          .next_host_is_well = cluster_->any_well_host_but(tried_.empty() ? nullptr : tried_.back().get()),
+          .next_host_is_well =
+              cluster_->any_well_host_but(tried_.empty() ? nullptr : tried_.back().get()),
           .time_left = time_left(),
           .wall_time = std::chrono::system_clock::now()};
 }
@@ -456,8 +468,8 @@ void Router::reply(const AttemptFailure& failure) {
     reply.headers.emplace_back(HeaderId::kXEnvoyAttemptCount, count);
   }
   const std::uint32_t num_retries = policy_ ? policy_->num_retries : 0;
-  const bool final = retry::marks_response(verdict_, num_retries) ||
-                     retry::marks_response(failure.failure);
+  const bool final =
+      retry::marks_response(verdict_, num_retries) || retry::marks_response(failure.failure);
   if (final && layer_marks()) reply.headers.emplace_back(HeaderId::kXDamperRetry, mark_text());
   downstream_.send_reply(std::move(reply));
 }

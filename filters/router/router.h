@@ -1,4 +1,5 @@
-// The end of the chain: chooses the cluster, makes attempts, asks the retry policies after each, and delivers one answer.
+// The end of the chain: chooses the cluster, makes attempts, asks the retry policies after each,
+// and delivers one answer.
 #pragma once
 #include <memory>
 #include <optional>
@@ -109,9 +110,9 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   std::string failure_details_;  // what record().details views
 
   retry::Verdict verdict_ = retry::Verdict::kNone;  // why there is no further attempt
-  bool original_open_ = false;    // counted in the budget
-  bool any_on_wire_ = false;      // bytes of some attempt may have reached an upstream
-  bool continued_ = false;        // 100 Continue has been sent
+  bool original_open_ = false;                      // counted in the budget
+  bool any_on_wire_ = false;  // bytes of some attempt may have reached an upstream
+  bool continued_ = false;    // 100 Continue has been sent
   bool response_started_ = false;
   bool timed_out_before_ = false;  // the last attempt ended by its timeout
   bool over_ = false;

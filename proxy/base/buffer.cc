@@ -74,7 +74,9 @@ void Buffer::pop_front() {
 }
 
 // A slice keeps its block alive: below an eighth of it a copy is cheaper than the memory pinned.
-bool Buffer::worth_sharing(const Slice& s, std::size_t n) { return n >= s.block->capacity_bytes() / 8; }
+bool Buffer::worth_sharing(const Slice& s, std::size_t n) {
+  return n >= s.block->capacity_bytes() / 8;
+}
 
 char* Buffer::reserve(std::size_t n) {
   if (count_ > 0) {
@@ -111,7 +113,9 @@ void Buffer::append(std::string_view bytes) {
 
 void Buffer::append_slice(BlockRef block, std::size_t offset, std::size_t n) {
   if (n == 0) return;
-  push({.block = std::move(block), .offset = static_cast<std::uint32_t>(offset), .length = static_cast<std::uint32_t>(n)});
+  push({.block = std::move(block),
+        .offset = static_cast<std::uint32_t>(offset),
+        .length = static_cast<std::uint32_t>(n)});
 }
 
 void Buffer::move_from(Buffer& from, std::size_t n) {
@@ -185,7 +189,8 @@ std::string_view Buffer::flatten(std::size_t n) {
   n = std::min(n, size_);
   if (n == 0) return {};
   if (const std::string_view run = front(); run.size() >= n) return run;
-  Slice whole{.block = BlockRef(Block::create(n)), .offset = 0, .length = static_cast<std::uint32_t>(n)};
+  Slice whole{
+      .block = BlockRef(Block::create(n)), .offset = 0, .length = static_cast<std::uint32_t>(n)};
   whole.block->used_bytes = static_cast<std::uint32_t>(n);
   Buffer rest;
   std::size_t filled = 0;

@@ -1,19 +1,19 @@
 // Bytes on their way between two connections: a queue of slices of reference-counted blocks.
-// Large runs move from one buffer to another without a copy; what is small is copied, because a slice keeps its whole
-// block alive. Blocks belong to one thread: a buffer never crosses threads.
+// Large runs move from one buffer to another without a copy; what is small is copied, because a
+// slice keeps its whole block alive. Blocks belong to one thread: a buffer never crosses threads.
 #pragma once
-#include <sys/uio.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <sys/uio.h>
 #include <utility>
 
 namespace damper {
 
-// A run of memory shared by slices. `used_bytes` only grows: whoever holds the slice that ends there may append.
+// A run of memory shared by slices. `used_bytes` only grows: whoever holds the slice that ends
+// there may append.
 class Block {
  public:
   static Block* create(std::size_t capacity_bytes);
@@ -90,11 +90,12 @@ class Buffer {
   // A slice of a block that somebody else filled (the worker's read block).
   void append_slice(BlockRef block, std::size_t offset, std::size_t n);
 
-  void drain(std::size_t n);                   // forgets the first n bytes
-  std::string_view front() const;              // the first run; empty if there is none
-  std::string_view flatten(std::size_t n);     // the first min(n, size) bytes as one run
-  int peek(iovec* out, int at_most) const;     // runs in order, for writev
-  // Copies what it holds out of blocks that it would keep alive nearly empty: for bytes that stay for a while.
+  void drain(std::size_t n);                // forgets the first n bytes
+  std::string_view front() const;           // the first run; empty if there is none
+  std::string_view flatten(std::size_t n);  // the first min(n, size) bytes as one run
+  int peek(iovec* out, int at_most) const;  // runs in order, for writev
+  // Copies what it holds out of blocks that it would keep alive nearly empty: for bytes that stay
+  // for a while.
   void compact();
 
   // Room for at least n bytes at the end, to be filled and committed at once.

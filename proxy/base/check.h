@@ -12,9 +12,9 @@ namespace damper {
 
 }  // namespace damper
 
-#define DAMPER_CHECK(condition)                                        \
-  do {                                                                 \
-    if (!(condition)) [[unlikely]] {                                   \
-      ::damper::check_failed(__FILE__, __LINE__, #condition);          \
-    }                                                                  \
+#define DAMPER_CHECK(condition)                               \
+  do {                                                        \
+    if (!(condition)) [[unlikely]] {                          \
+      ::damper::check_failed(__FILE__, __LINE__, #condition); \
+    }                                                         \
   } while (false)

@@ -1,11 +1,10 @@
 #include "base/log.h"
 
+#include <array>
+#include <memory>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
-
-#include <array>
-#include <memory>
 
 namespace damper::log {
 namespace {

@@ -1,9 +1,9 @@
-// Lines for operators: `event key=value …`, lower case, no sentences. Levels: error = somebody must act, warn = degraded
-// (rate-limited by the caller, with a counter), info = lifecycle, debug = a connection, trace = an event.
+// Lines for operators: `event key=value …`, lower case, no sentences. Levels: error = somebody must
+// act, warn = degraded (rate-limited by the caller, with a counter), info = lifecycle, debug = a
+// connection, trace = an event.
 #pragma once
-#include <fmt/core.h>
-
 #include <atomic>
+#include <fmt/core.h>
 #include <string_view>
 
 namespace damper::log {
@@ -11,7 +11,8 @@ namespace damper::log {
 enum class Level : int { kTrace, kDebug, kInfo, kWarn, kError, kCritical, kOff };
 
 std::string_view name(Level level);
-bool parse_level(std::string_view text, Level& out);  // Envoy's words: trace debug info warning error critical off
+bool parse_level(std::string_view text,
+                 Level& out);  // Envoy's words: trace debug info warning error critical off
 
 // Opens the log: standard error, or a file to append to. Called once, before other threads start.
 bool open(std::string_view path);

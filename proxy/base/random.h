@@ -1,4 +1,5 @@
-// Random numbers as an argument: one generator a worker, seeded by the system; tests seed their own.
+// Random numbers as an argument: one generator a worker, seeded by the system; tests seed their
+// own.
 #pragma once
 #include <cstdint>
 

@@ -1,4 +1,5 @@
-// Result<T>: how a function reports that it failed. An Error says what, whose fault, and the details.
+// Result<T>: how a function reports that it failed. An Error says what, whose fault, and the
+// details.
 #pragma once
 #include <string>
 #include <utility>
@@ -9,8 +10,8 @@
 namespace damper {
 
 enum class Errc {
-  kClosed,    // the peer ended the connection
-  kReset,     // the peer broke it (ECONNRESET, RST_STREAM)
+  kClosed,  // the peer ended the connection
+  kReset,   // the peer broke it (ECONNRESET, RST_STREAM)
   kTimeout,
   kRefused,   // no connection could be made
   kProtocol,  // bytes that the protocol forbids
@@ -69,11 +70,11 @@ using Status = Result<Ok>;
 // NOLINTBEGIN(bugprone-macro-parentheses)
 #define DAMPER_JOIN_(a, b) a##b
 #define DAMPER_JOIN(a, b) DAMPER_JOIN_(a, b)
-#define TRY(expression)                                            \
-  do {                                                             \
-    if (auto try_result = (expression); !try_result) {             \
-      return std::move(try_result).error();                        \
-    }                                                              \
+#define TRY(expression)                                \
+  do {                                                 \
+    if (auto try_result = (expression); !try_result) { \
+      return std::move(try_result).error();            \
+    }                                                  \
   } while (false)
 #define TRY_ASSIGN(target, expression) \
   TRY_ASSIGN_(DAMPER_JOIN(try_result_, __LINE__), target, expression)

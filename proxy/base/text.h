@@ -1,4 +1,5 @@
-// Words about text that every folder may use. ASCII only: HTTP and our configuration know nothing else.
+// Words about text that every folder may use. ASCII only: HTTP and our configuration know nothing
+// else.
 #pragma once
 #include <charconv>
 #include <cstdint>
@@ -9,7 +10,9 @@
 
 namespace damper {
 
-inline char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+inline char to_lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string lower(std::string_view text);

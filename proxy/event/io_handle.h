@@ -1,9 +1,9 @@
 // Interest of one socket in being read and written: level-triggered, by raw libevent events.
-// Declared after the descriptor that it watches, so that it leaves libevent before the descriptor is closed.
+// Declared after the descriptor that it watches, so that it leaves libevent before the descriptor
+// is closed.
 #pragma once
 #include <event2/event.h>
 #include <event2/event_struct.h>
-
 #include <memory>
 
 #include "event/loop.h"

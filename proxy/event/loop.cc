@@ -1,11 +1,10 @@
 #include "event/loop.h"
 
+#include <algorithm>
 #include <event2/event.h>
 #include <event2/event_struct.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-
-#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -14,8 +13,8 @@ namespace damper::event {
 namespace {
 
 timeval to_timeval(Duration delay) {
-  const auto us = std::max<std::int64_t>(
-      std::chrono::ceil<std::chrono::microseconds>(delay).count(), 0);
+  const auto us =
+      std::max<std::int64_t>(std::chrono::ceil<std::chrono::microseconds>(delay).count(), 0);
   return {.tv_sec = us / 1'000'000, .tv_usec = us % 1'000'000};
 }
 
@@ -32,7 +31,8 @@ class Loop::ClockEvent {
   ClockEvent& operator=(const ClockEvent&) = delete;
 
   void wake_by(TimePoint due) {
-    if (wakes_at_ && *wakes_at_ <= due) return;  // an earlier wake that nobody needs any more is harmless
+    if (wakes_at_ && *wakes_at_ <= due)
+      return;  // an earlier wake that nobody needs any more is harmless
     wakes_at_ = due;
     const timeval tv = to_timeval(due - loop_.now());
     DAMPER_CHECK(evtimer_add(&event_, &tv) == 0);
@@ -42,7 +42,8 @@ class Loop::ClockEvent {
   static void on_time(evutil_socket_t, short, void* self) {
     auto& clock = *static_cast<ClockEvent*>(self);
     clock.wakes_at_.reset();
-    // libevent's clock is coarse and may be some milliseconds early: then nothing is due, and we come again.
+    // libevent's clock is coarse and may be some milliseconds early: then nothing is due, and we
+    // come again.
     clock.loop_.timers_.fire_due(clock.loop_.now());
     if (const auto next = clock.loop_.timers_.next()) clock.wake_by(*next);
   }

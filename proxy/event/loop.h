@@ -1,5 +1,6 @@
-// The event loop of one thread: sockets and timers by libevent, then what other threads posted, then the writes that
-// were put off to the end of the turn, then the objects that died in it. Nothing but post() may be called from outside.
+// The event loop of one thread: sockets and timers by libevent, then what other threads posted,
+// then the writes that were put off to the end of the turn, then the objects that died in it.
+// Nothing but post() may be called from outside.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -18,7 +19,8 @@ class Disposable {
   virtual ~Disposable() = default;
 };
 
-// Something with work to do once all events of this turn have been handled: a connection that has bytes to write.
+// Something with work to do once all events of this turn have been handled: a connection that has
+// bytes to write.
 class EndOfTurn {
  public:
   virtual ~EndOfTurn() = default;

@@ -18,7 +18,8 @@ void TimeoutQueue::restart(Member& member) {
   member.before_ = last_;
   (last_ ? last_->after_ : first_) = &member;
   last_ = &member;
-  // Armed for the first one; when it fires for a member that has moved to the end it is armed for the rest.
+  // Armed for the first one; when it fires for a member that has moved to the end it is armed for
+  // the rest.
   if (!timer_->armed()) timer_->arm(timeout_);
 }
 

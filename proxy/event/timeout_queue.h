@@ -1,5 +1,6 @@
-// Many objects with the same patience and one timer: idle connections, requests without progress. To start an object's
-// time again costs a few pointers, where a timer of its own would cost a heap operation and 128 bytes.
+// Many objects with the same patience and one timer: idle connections, requests without progress.
+// To start an object's time again costs a few pointers, where a timer of its own would cost a heap
+// operation and 128 bytes.
 #pragma once
 #include <memory>
 #include <utility>

@@ -58,8 +58,8 @@ std::size_t ClientConnection::unsent_bytes(StreamId id) const {
 }
 
 bool ClientConnection::on_wire(StreamId id) const {
-  const auto at = std::find_if(streams_.begin(), streams_.end(),
-                               [id](const Entry& e) { return e.id == id; });
+  const auto at =
+      std::find_if(streams_.begin(), streams_.end(), [id](const Entry& e) { return e.id == id; });
   return at != streams_.end() && connection_.bytes_written() > at->written_before;
 }
 
@@ -89,7 +89,8 @@ void ClientConnection::retire() {
 }
 
 Status ClientConnection::on_bytes(Buffer& in) {
-  // Nobody has asked: an answer to nothing (408 of a server that tired of waiting) must never meet the next request.
+  // Nobody has asked: an answer to nothing (408 of a server that tired of waiting) must never meet
+  // the next request.
   if (streams_.empty()) {
     return Error{Errc::kProtocol, Side::kUpstream, "bytes without a request"};
   }
@@ -146,13 +147,13 @@ StreamFailure ClientConnection::failure_of(const Entry& entry, const Error& why)
   return {.code = why.code,
           .detail = why.detail,
           .request_on_wire = connection_.bytes_written() > entry.written_before,
-          .reused_and_silent = entry.reused && silent &&
-                               (why.code == Errc::kReset || why.code == Errc::kClosed)};
+          .reused_and_silent =
+              entry.reused && silent && (why.code == Errc::kReset || why.code == Errc::kClosed)};
 }
 
 ClientConnection::Entry* ClientConnection::find(StreamId id) {
-  const auto at = std::find_if(streams_.begin(), streams_.end(),
-                               [id](const Entry& e) { return e.id == id; });
+  const auto at =
+      std::find_if(streams_.begin(), streams_.end(), [id](const Entry& e) { return e.id == id; });
   return at == streams_.end() ? nullptr : &*at;
 }
 
@@ -192,7 +193,8 @@ void ClientConnection::on_response_trailers(StreamId id, Fields&& trailers) {
 void ClientConnection::on_response_reset(StreamId id, Reset why) {
   Entry* entry = find(id);
   if (!entry) return;
-  StreamFailure failure = failure_of(*entry, {Errc::kReset, Side::kUpstream, "reset by the upstream"});
+  StreamFailure failure =
+      failure_of(*entry, {Errc::kReset, Side::kUpstream, "reset by the upstream"});
   failure.refused = why == Reset::kRefused;
   if (ClientStream* stream = remove(id)) stream->on_stream_failed(failure);
 }

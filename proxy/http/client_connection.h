@@ -1,4 +1,5 @@
-// An upstream connection: bytes to and from its codec, and the streams that wait for responses on it.
+// An upstream connection: bytes to and from its codec, and the streams that wait for responses on
+// it.
 #pragma once
 #include <memory>
 #include <vector>
@@ -9,13 +10,15 @@
 
 namespace damper::http {
 
-// How a stream failed before its response was complete, with what decides whether the request may be sent again.
+// How a stream failed before its response was complete, with what decides whether the request may
+// be sent again.
 struct StreamFailure {
   Errc code = Errc::kReset;
   std::string detail;
-  bool refused = false;          // surely not processed: REFUSED_STREAM, or above the last id of a GOAWAY
+  bool refused = false;  // surely not processed: REFUSED_STREAM, or above the last id of a GOAWAY
   bool request_on_wire = false;  // bytes of the request may have reached the upstream
-  bool reused_and_silent = false;  // an old connection died before any byte of the response: the keep-alive race
+  bool reused_and_silent =
+      false;  // an old connection died before any byte of the response: the keep-alive race
 };
 
 // One request, as its connection sees it. Implemented by the router's attempt.
@@ -39,7 +42,8 @@ class ClientConnection final : public event::Disposable,
    public:
     virtual ~Owner() = default;
     virtual void on_connected(ClientConnection&) = 0;
-    virtual void on_available(ClientConnection&) = 0;  // a stream has ended and another may be opened
+    virtual void on_available(
+        ClientConnection&) = 0;  // a stream has ended and another may be opened
     virtual void on_idle_timeout(ClientConnection&) = 0;
     virtual void on_closed(ClientConnection&, const Error& why) = 0;  // hands it to destroy_later()
   };
@@ -50,7 +54,8 @@ class ClientConnection final : public event::Disposable,
   void begin() { connection_.begin(); }
 
   bool can_open() const { return connected_ && !connection_.closing() && codec_->can_open(); }
-  // Sends a request; the stream hears of its response until it is complete, failed or left by reset() or abandon().
+  // Sends a request; the stream hears of its response until it is complete, failed or left by
+  // reset() or abandon().
   StreamId open(ClientStream& stream, const RequestHead& head, bool end);
   void send_body(StreamId id, Buffer& body, bool end);
   void send_trailers(StreamId id, const Fields& trailers);
@@ -62,8 +67,8 @@ class ClientConnection final : public event::Disposable,
 
   // Cancels. HTTP/1 has no way to say so but to close.
   void reset(StreamId id);
-  // The rest of the response is of no interest. A short one is read, for as long as `drain_timeout` has patience, so that
-  // the connection can be used again.
+  // The rest of the response is of no interest. A short one is read, for as long as `drain_timeout`
+  // has patience, so that the connection can be used again.
   void abandon(StreamId id);
 
   void close(const Error& why) { connection_.close(why); }
@@ -74,7 +79,9 @@ class ClientConnection final : public event::Disposable,
   bool idle() const { return streams_.empty(); }
   bool connected() const { return connected_; }
   bool closed() const { return connection_.closed(); }
-  bool lost_race() const { return lost_race_; }  // it died under a request before any byte of the response
+  bool lost_race() const {
+    return lost_race_;
+  }  // it died under a request before any byte of the response
   std::size_t requests() const { return requests_; }
   bool looks_alive() const { return !connection_.has_unread_bytes(); }
   const std::string& local_text();

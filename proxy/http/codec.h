@@ -1,5 +1,6 @@
-// The protocol seam: bytes in, messages out, and back. A codec touches no socket, no clock and no loop.
-// Implemented by the codecs of HTTP/1 (h1_codec) and HTTP/2 (h2_codec); one suite of conversations tests them all.
+// The protocol seam: bytes in, messages out, and back. A codec touches no socket, no clock and no
+// loop. Implemented by the codecs of HTTP/1 (h1_codec) and HTTP/2 (h2_codec); one suite of
+// conversations tests them all.
 #pragma once
 #include <cstdint>
 
@@ -11,19 +12,23 @@ namespace damper::http {
 
 using StreamId = std::int32_t;  // HTTP/2's own; HTTP/1 counts its requests 1, 3, 5, …
 
-// Why a stream ended before its message did. The HTTP/2 names; HTTP/1 can only close the connection.
+// Why a stream ended before its message did. The HTTP/2 names; HTTP/1 can only close the
+// connection.
 enum class Reset : std::uint8_t { kCancel, kRefused, kProtocol, kInternal, kNoError };
 
-// What a server codec reports, and only from inside receive(). A sink may call the codec's send functions at once.
+// What a server codec reports, and only from inside receive(). A sink may call the codec's send
+// functions at once.
 class ServerSink {
  public:
   virtual ~ServerSink() = default;
   virtual void on_request_head(StreamId, RequestHead&&, bool end) = 0;
-  virtual void on_request_body(StreamId, Buffer& body, bool end) = 0;  // takes what it wants; the rest is dropped
-  virtual void on_request_trailers(StreamId, Fields&&) = 0;            // ends the request
+  virtual void on_request_body(StreamId, Buffer& body,
+                               bool end) = 0;  // takes what it wants; the rest is dropped
+  virtual void on_request_trailers(StreamId, Fields&&) = 0;  // ends the request
   virtual void on_request_reset(StreamId, Reset) = 0;
-  // A message that could not be read: answer with this status, then close. HTTP/1 only; no stream exists for it unless
-  // its head was reported before, in which case `id` is that stream's and the answer may come too late.
+  // A message that could not be read: answer with this status, then close. HTTP/1 only; no stream
+  // exists for it unless its head was reported before, in which case `id` is that stream's and the
+  // answer may come too late.
   virtual void on_bad_request(StreamId, int status, const Error&) = 0;
 };
 
@@ -31,20 +36,23 @@ class ServerCodec {
  public:
   virtual ~ServerCodec() = default;
 
-  // Reads as much of `in` as it can take now and leaves the rest (HTTP/1: the next request while one is answered).
-  // An Error means that nothing further can be read: flush what pull() has, then close.
+  // Reads as much of `in` as it can take now and leaves the rest (HTTP/1: the next request while
+  // one is answered). An Error means that nothing further can be read: flush what pull() has, then
+  // close.
   virtual Status receive(Buffer& in, ServerSink& sink) = 0;
 
-  virtual void send_interim(StreamId, const ResponseHead&) = 0;         // 1xx but 101
-  virtual void send_head(StreamId, const ResponseHead&, bool end) = 0;  // 101 begins raw bytes both ways
-  virtual void send_body(StreamId, Buffer& body, bool end) = 0;         // takes all of `body`
-  virtual void send_trailers(StreamId, const Fields&) = 0;              // ends the response
+  virtual void send_interim(StreamId, const ResponseHead&) = 0;  // 1xx but 101
+  virtual void send_head(StreamId, const ResponseHead&,
+                         bool end) = 0;                          // 101 begins raw bytes both ways
+  virtual void send_body(StreamId, Buffer& body, bool end) = 0;  // takes all of `body`
+  virtual void send_trailers(StreamId, const Fields&) = 0;       // ends the response
   virtual void reset(StreamId, Reset) = 0;
   virtual void consumed(StreamId, std::size_t bytes) = 0;  // opens the peer's window (HTTP/2)
 
-  virtual void go_away() = 0;       // no new requests; those that run are finished
+  virtual void go_away() = 0;          // no new requests; those that run are finished
   virtual void pull(Buffer& out) = 0;  // moves what is to be written; called outside receive()
-  virtual std::size_t unsent_bytes(StreamId) const = 0;  // taken by send_* but not yet pulled (flow control)
+  virtual std::size_t unsent_bytes(
+      StreamId) const = 0;  // taken by send_* but not yet pulled (flow control)
 
   virtual bool idle() const = 0;      // no stream is open and no message half read
   virtual bool finished() const = 0;  // nothing more will be read: close when all is written
@@ -72,7 +80,8 @@ class ClientCodec {
   // The upstream ended its side. Ends a close-delimited body; an Error if it cut a message.
   virtual Status on_eof(ClientSink& sink) = 0;
 
-  virtual StreamId send_head(const RequestHead&, bool end) = 0;  // opens a stream; only if can_open()
+  virtual StreamId send_head(const RequestHead&,
+                             bool end) = 0;  // opens a stream; only if can_open()
   virtual void send_body(StreamId, Buffer& body, bool end) = 0;
   virtual void send_trailers(StreamId, const Fields&) = 0;
   virtual void reset(StreamId, Reset) = 0;  // HTTP/1: the connection is of no further use
@@ -81,9 +90,10 @@ class ClientCodec {
   virtual void pull(Buffer& out) = 0;
   virtual std::size_t unsent_bytes(StreamId) const = 0;
 
-  virtual bool can_open() const = 0;   // another stream may be opened now
-  virtual bool reusable() const = 0;   // it may be kept for later requests once its streams have ended
-  virtual bool idle() const = 0;       // no stream is open
+  virtual bool can_open() const = 0;  // another stream may be opened now
+  virtual bool reusable()
+      const = 0;                  // it may be kept for later requests once its streams have ended
+  virtual bool idle() const = 0;  // no stream is open
 };
 
 }  // namespace damper::http

@@ -73,7 +73,8 @@ void Arena::free_chunks() {
 
 char* Arena::allocate(std::size_t n) {
   if (n > left_) {
-    const std::size_t room = std::max(n + n / 2, kChunkBytes);  // some to spare for what is added later
+    const std::size_t room =
+        std::max(n + n / 2, kChunkBytes);  // some to spare for what is added later
     auto* chunk = static_cast<Chunk*>(::operator new(sizeof(Chunk) + room));
     chunk->next = std::exchange(chunks_, chunk);
     at_ = reinterpret_cast<char*>(chunk + 1);
@@ -128,7 +129,8 @@ void Fields::add(HeaderId id, std::string_view value) {
 }
 
 void Fields::set(std::string_view name, std::string_view value) {
-  const std::string_view kept = arena_.copy(value);  // before the removal: value may be a view of the old one
+  const std::string_view kept =
+      arena_.copy(value);  // before the removal: value may be a view of the old one
   remove(name);
   const HeaderId id = header_id(name);
   add_view({id == HeaderId::kOther ? arena_.copy(name) : header_name(id), kept, id});

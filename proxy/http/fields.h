@@ -1,5 +1,6 @@
 // The header or trailer section of a message: names in lower case, values as they came, in order.
-// Text lives in the section's own arena, so views into it stay valid until the section dies, whatever is added.
+// Text lives in the section's own arena, so views into it stay valid until the section dies,
+// whatever is added.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -63,7 +64,8 @@ class Fields {
   std::optional<std::string_view> find(HeaderId id) const;
   std::optional<std::string_view> find(std::string_view lower_case_name) const;
   bool has(HeaderId id) const { return may_have(id) && find(id).has_value(); }
-  // All values under that name, joined by ", " as RFC 9110 §5.3 reads them; nothing if there is none.
+  // All values under that name, joined by ", " as RFC 9110 §5.3 reads them; nothing if there is
+  // none.
   std::optional<std::string> joined(std::string_view lower_case_name) const;
 
   // `add` copies its text; names must be in lower case.
@@ -96,7 +98,8 @@ class Fields {
 
   Arena arena_;
   std::vector<Field> fields_;
-  std::uint64_t seen_ = 0;  // ids that were added: most questions are about fields that are not there
+  std::uint64_t seen_ =
+      0;  // ids that were added: most questions are about fields that are not there
 };
 
 }  // namespace damper::http

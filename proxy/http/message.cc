@@ -17,7 +17,8 @@ bool RequestHead::is_grpc() const {
   constexpr std::string_view kGrpc = "application/grpc";
   const auto type = fields.find(HeaderId::kContentType);
   if (!type || !starts_with_ignoring_case(*type, kGrpc)) return false;
-  return type->size() == kGrpc.size() || (*type)[kGrpc.size()] == '+' || (*type)[kGrpc.size()] == ';';
+  return type->size() == kGrpc.size() || (*type)[kGrpc.size()] == '+' ||
+         (*type)[kGrpc.size()] == ';';
 }
 
 std::string_view reason_phrase(int status) {

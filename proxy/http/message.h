@@ -1,5 +1,6 @@
-// What a codec makes of bytes, the same for HTTP/1 and HTTP/2. Framing is no header here: the length of a body is a
-// number in the head, and content-length, transfer-encoding, host and upgrade never stand among the fields.
+// What a codec makes of bytes, the same for HTTP/1 and HTTP/2. Framing is no header here: the
+// length of a body is a number in the head, and content-length, transfer-encoding, host and upgrade
+// never stand among the fields.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,14 +16,16 @@ enum class Protocol : std::uint8_t { kHttp10, kHttp11, kHttp2 };
 std::string_view name(Protocol protocol);  // "HTTP/1.1"
 
 struct RequestHead {
-  // Views into fields.arena() or static text. `path` is the request target in origin-form with its query, or "*".
+  // Views into fields.arena() or static text. `path` is the request target in origin-form with its
+  // query, or "*".
   std::string_view method;
   std::string_view scheme = "http";
   std::string_view authority;
   std::string_view path;
   std::string_view upgrade;  // the protocol asked for ("websocket"), RFC 9110 §7.8; empty: none
   Fields fields;
-  std::optional<std::uint64_t> content_length;  // empty with a body: length unknown (chunked, HTTP/2)
+  std::optional<std::uint64_t>
+      content_length;  // empty with a body: length unknown (chunked, HTTP/2)
   Protocol protocol = Protocol::kHttp11;
   bool expect_continue = false;  // RFC 9110 §10.1.1; the field itself is removed
 

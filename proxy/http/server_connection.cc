@@ -40,7 +40,8 @@ Status ServerConnection::on_bytes(Buffer& in) {
   const Status status = codec_->receive(in, *this);
   if (connection_.closed()) return Ok{};
   connection_.flush_later();
-  if (!status) {  // what could be answered has been; close_if_finished() ends it unless a stream still answers
+  if (!status) {  // what could be answered has been; close_if_finished() ends it unless a stream
+                  // still answers
     close_if_finished(true);
     return Ok{};
   }
@@ -56,7 +57,8 @@ Status ServerConnection::on_bytes(Buffer& in) {
 }
 
 Status ServerConnection::on_eof(Buffer& in) {
-  // A half-closed client cannot be told from one that has left; like its peers Damper stops working for it.
+  // A half-closed client cannot be told from one that has left; like its peers Damper stops working
+  // for it.
   (void)in;
   return Error{Errc::kClosed, Side::kDownstream, "the client closed the connection"};
 }
@@ -93,8 +95,8 @@ void ServerConnection::on_timeout() {
 }
 
 ServerConnection::Entry* ServerConnection::find(StreamId id) {
-  const auto at = std::find_if(streams_.begin(), streams_.end(),
-                               [id](const Entry& e) { return e.id == id; });
+  const auto at =
+      std::find_if(streams_.begin(), streams_.end(), [id](const Entry& e) { return e.id == id; });
   return at == streams_.end() ? nullptr : &*at;
 }
 

@@ -11,15 +11,17 @@
 
 namespace damper::http {
 
-// One request, as its connection sees it. Implemented by stream::Stream. Ends with ServerConnection::end_stream().
+// One request, as its connection sees it. Implemented by stream::Stream. Ends with
+// ServerConnection::end_stream().
 class ServerStream : public event::Disposable {
  public:
   virtual void on_request_head(RequestHead&& head, bool end) = 0;
   virtual void on_request_body(Buffer& body, bool end) = 0;
   virtual void on_request_trailers(Fields&& trailers) = 0;
-  virtual void on_bad_request(int status, const Error& why) = 0;  // answer with this status if nothing was answered yet
-  virtual void on_request_reset(Reset why) = 0;                   // the client gave up this request
-  virtual void on_connection_closed(const Error& why) = 0;        // nothing can be sent any more
+  virtual void on_bad_request(
+      int status, const Error& why) = 0;  // answer with this status if nothing was answered yet
+  virtual void on_request_reset(Reset why) = 0;             // the client gave up this request
+  virtual void on_connection_closed(const Error& why) = 0;  // nothing can be sent any more
   virtual void on_drained() = 0;  // what was sent has left: more of the response may come
 };
 
@@ -54,11 +56,12 @@ class ServerConnection final : public event::Disposable,
   void send_body(StreamId id, Buffer& body, bool end);
   void send_trailers(StreamId id, const Fields& trailers);
   void reset(StreamId id, Reset why);
-  void pause_body(StreamId id);   // the request's body is not wanted for now
+  void pause_body(StreamId id);  // the request's body is not wanted for now
   void resume_body(StreamId id);
   std::size_t unsent_bytes(StreamId id) const;
   void notify_when_drained() { connection_.notify_when_drained(); }
-  void end_stream(StreamId id);  // response complete or reset: the stream is destroyed at the end of the turn
+  void end_stream(
+      StreamId id);  // response complete or reset: the stream is destroyed at the end of the turn
 
   void drain();  // finish what runs, take nothing more; an idle connection closes at once
   void end_after_next_request() { last_request_ = true; }

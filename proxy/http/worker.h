@@ -1,4 +1,5 @@
-// What every object of one worker thread may use: its loop, its memory for reading, its randomness, its statistics.
+// What every object of one worker thread may use: its loop, its memory for reading, its randomness,
+// its statistics.
 #pragma once
 #include <cstdint>
 

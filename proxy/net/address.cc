@@ -1,8 +1,7 @@
 #include "net/address.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
+#include <arpa/inet.h>
 #include <cstddef>
 #include <cstring>
 

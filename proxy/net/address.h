@@ -1,13 +1,12 @@
 // A socket address: IPv4, IPv6 or unix. A value.
 #pragma once
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-
 #include <cstdint>
+#include <netinet/in.h>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "config/model/common.h"
 

@@ -1,8 +1,7 @@
 #include "net/connection.h"
 
-#include <sys/socket.h>
-
 #include <cstring>
+#include <sys/socket.h>
 #include <utility>
 
 #include "base/check.h"
@@ -140,7 +139,8 @@ void Connection::write_out() {
   if (closing_ && out_.empty()) end_writing();
 }
 
-// The peer takes nothing more, but what it said before may still wait to be read: an early answer, for example.
+// The peer takes nothing more, but what it said before may still wait to be read: an early answer,
+// for example.
 void Connection::on_write_failed(const Error& why) {
   constexpr int kReads = 16;
   out_.clear();

@@ -1,4 +1,5 @@
-// One socket with its buffers: reads into the worker's block, writes at the end of the turn, and has one way to die.
+// One socket with its buffers: reads into the worker's block, writes at the end of the turn, and
+// has one way to die.
 #pragma once
 #include <memory>
 #include <optional>
@@ -12,8 +13,8 @@
 
 namespace damper::net {
 
-// The memory that all connections of a worker read into. What a connection keeps it shares by reference; the block is
-// used again as soon as nobody keeps any of it.
+// The memory that all connections of a worker read into. What a connection keeps it shares by
+// reference; the block is used again as soon as nobody keeps any of it.
 class ReadBlock {
  public:
   static constexpr std::size_t kBytes = 64 * 1024;
@@ -38,7 +39,8 @@ class ConnectionOwner {
   virtual Status on_eof(Buffer& in) = 0;  // the peer ended its side
   virtual void collect(Buffer& out) = 0;  // moves what is to be written now
   virtual void on_drained() = 0;          // asked for by notify_when_drained()
-  virtual void on_closed(const Error& why) = 0;  // exactly once; the owner then hands itself to destroy_later()
+  virtual void on_closed(
+      const Error& why) = 0;  // exactly once; the owner then hands itself to destroy_later()
 };
 
 class Connection final : public event::IoTarget, public event::EndOfTurn {
@@ -61,8 +63,8 @@ class Connection final : public event::IoTarget, public event::EndOfTurn {
   void pause(Pause reason);
   void resume(Pause reason);
 
-  // Closes once everything is written. With `linger` the peer may go on sending for that long (and is not listened to),
-  // so that it reads our last answer instead of a reset.
+  // Closes once everything is written. With `linger` the peer may go on sending for that long (and
+  // is not listened to), so that it reads our last answer instead of a reset.
   void close_when_flushed(Duration linger);
   void abort_when_flushed();  // with RST: the peer must see that something is missing
   void close(const Error& why);
@@ -71,7 +73,8 @@ class Connection final : public event::IoTarget, public event::EndOfTurn {
   bool closing() const { return closing_ || closed(); }
   std::size_t unsent_bytes() const { return out_.size(); }
   bool has_input() const { return !in_.empty(); }
-  bool has_unread_bytes() const;  // by a look at the socket: bytes or an end that have not been delivered
+  bool has_unread_bytes()
+      const;  // by a look at the socket: bytes or an end that have not been delivered
   int fd() const { return fd_.get(); }
   std::uint64_t bytes_read() const { return bytes_read_; }
   std::uint64_t bytes_written() const { return bytes_written_; }

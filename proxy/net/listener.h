@@ -12,8 +12,8 @@ class Listener final : public event::IoTarget {
  public:
   using Accept = std::function<void(Fd, const Address& peer)>;
 
-  // Takes over a listening socket (listen_on). `on_error` is told when accept() fails for want of descriptors or memory:
-  // the listener then rests for 100 ms instead of spinning.
+  // Takes over a listening socket (listen_on). `on_error` is told when accept() fails for want of
+  // descriptors or memory: the listener then rests for 100 ms instead of spinning.
   Listener(event::Loop& loop, Fd fd, Accept accept, std::function<void(int error)> on_error);
 
   void on_readable() override;
@@ -26,7 +26,8 @@ class Listener final : public event::IoTarget {
   Address address() const { return Address::local_of(fd_.get()); }
 
  private:
-  static constexpr int kAcceptsPerWake = 32;  // so that accepting does not starve those already accepted
+  static constexpr int kAcceptsPerWake =
+      32;  // so that accepting does not starve those already accepted
 
   Fd fd_;
   Accept accept_;

@@ -1,11 +1,10 @@
 #include "net/socket.h"
 
+#include <cerrno>
+#include <cstring>
 #include <netinet/tcp.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 
 namespace damper::net {
 namespace {

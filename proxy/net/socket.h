@@ -45,8 +45,9 @@ int connect_error(int fd);
 // Small writes leave at once: a proxy never gains by waiting.
 void set_no_delay(int fd);
 
-// A peer that vanished without a word (a NAT entry that expired) is noticed within `dead_after` although nothing is
-// sent, and unacknowledged bytes fail the connection after that time too (TCP_USER_TIMEOUT).
+// A peer that vanished without a word (a NAT entry that expired) is noticed within `dead_after`
+// although nothing is sent, and unacknowledged bytes fail the connection after that time too
+// (TCP_USER_TIMEOUT).
 void set_liveness(int fd, const config::TcpKeepalive& keepalive);
 
 // Closing discards what is still unsent and answers with RST.

@@ -1,11 +1,10 @@
 #include "net/transport.h"
 
+#include <cerrno>
+#include <cstring>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 
 namespace damper::net {
 namespace {

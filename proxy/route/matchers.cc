@@ -223,7 +223,8 @@ bool PathMatcher::starts(std::string_view path) const {
 bool PathMatcher::matches(std::string_view path) const {
   switch (kind_) {
     case config::RouteMatch::Path::kPrefix:
-      // "OPTIONS *" asks the server as a whole (RFC 9110 §9.3.7): whoever takes everything takes that too.
+      // "OPTIONS *" asks the server as a whole (RFC 9110 §9.3.7): whoever takes everything takes
+      // that too.
       return starts(path) || (path == "*" && text_ == "/");
     case config::RouteMatch::Path::kExact: return path.size() == text_.size() && starts(path);
     case config::RouteMatch::Path::kPathSeparatedPrefix:

@@ -135,7 +135,8 @@ AdminReply Admin::answer(std::string_view method, std::string_view target) {
     return reply;
   }
   if (at->changes_something && method != "POST") {
-    return {.status = 405, .body = "method " + std::string(method) + " not allowed, POST required\n"};
+    return {.status = 405,
+            .body = "method " + std::string(method) + " not allowed, POST required\n"};
   }
   return (this->*at->answer)(query);
 }
@@ -182,9 +183,10 @@ AdminReply Admin::clusters(const Query& query) {
 
 AdminReply Admin::config_dump(const Query&) {
   return {.content_type = "application/json",
-          .body = "{\"configs\":[{\"@type\":"
-                  "\"type.googleapis.com/envoy.admin.v3.BootstrapConfigDump\",\"bootstrap\":" +
-                  hooks_.config_json() + "}]}\n"};
+          .body =
+              "{\"configs\":[{\"@type\":"
+              "\"type.googleapis.com/envoy.admin.v3.BootstrapConfigDump\",\"bootstrap\":" +
+              hooks_.config_json() + "}]}\n"};
 }
 
 AdminReply Admin::listeners(const Query&) {

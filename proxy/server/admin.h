@@ -1,4 +1,5 @@
-// The operator's door, on the main thread: Envoy's paths, so that scripts and dashboards go on working.
+// The operator's door, on the main thread: Envoy's paths, so that scripts and dashboards go on
+// working.
 #pragma once
 #include <functional>
 #include <memory>
@@ -20,7 +21,7 @@ struct AdminReply {
 class Admin {
  public:
   struct Hooks {
-    std::function<void()> quit;            // /quitquitquit
+    std::function<void()> quit;  // /quitquitquit
     std::function<void(bool graceful)> drain_listeners;
     std::function<const Snapshot&()> snapshot;
     std::function<const upstream::Hosts&(std::size_t cluster)> hosts;

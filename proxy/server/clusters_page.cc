@@ -14,7 +14,8 @@ std::string_view health_of(const upstream::Host& host, TimePoint now) {
 void append_limits(std::string& out, const std::string& name, std::string_view priority,
                    upstream::CircuitBreaker& breaker, upstream::RetryBudget& budget) {
   const auto line = [&](std::string_view what, std::uint64_t value) {
-    fmt::format_to(std::back_inserter(out), "{}::{}_priority::{}::{}\n", name, priority, what, value);
+    fmt::format_to(std::back_inserter(out), "{}::{}_priority::{}::{}\n", name, priority, what,
+                   value);
   };
   line("max_connections", breaker.connections.max());
   line("max_pending_requests", breaker.pending_requests.max());
@@ -59,11 +60,12 @@ std::string clusters_json(const Snapshot& snapshot, const HostsOf& hosts, TimePo
       if (!std::exchange(first, false)) out += ',';
       out += "{\"address\":";
       append_json_string(out, host->text);
-      fmt::format_to(std::back_inserter(out),
-                     ",\"health_status\":{{\"eds_health_status\":\"{}\",\"failed_outlier_check\":{}}}"
-                     ",\"weight\":{},\"priority\":{},\"rq_active\":{}}}",
-                     host->ejected(now) ? "UNHEALTHY" : "HEALTHY", host->ejected(now), host->weight,
-                     host->priority, host->active_requests.load());
+      fmt::format_to(
+          std::back_inserter(out),
+          ",\"health_status\":{{\"eds_health_status\":\"{}\",\"failed_outlier_check\":{}}}"
+          ",\"weight\":{},\"priority\":{},\"rq_active\":{}}}",
+          host->ejected(now) ? "UNHEALTHY" : "HEALTHY", host->ejected(now), host->weight,
+          host->priority, host->active_requests.load());
     }
     out += "]}";
   }

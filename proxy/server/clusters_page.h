@@ -1,4 +1,5 @@
-// What /clusters shows: limits, budgets and hosts of every cluster, in Envoy's line format or as JSON.
+// What /clusters shows: limits, budgets and hosts of every cluster, in Envoy's line format or as
+// JSON.
 #pragma once
 #include <functional>
 #include <string>

@@ -1,4 +1,5 @@
-// One listener on one worker: accepts connections, gives each a codec, and ends them in an orderly way.
+// One listener on one worker: accepts connections, gives each a codec, and ends them in an orderly
+// way.
 #pragma once
 #include <functional>
 #include <memory>
@@ -25,14 +26,15 @@ class HttpListener final : private http::ServerConnection::Owner {
     stats::HttpStats& stats;
     Process& process;
     upstream::Limit* max_connections;  // of the listener on all workers; null: any number
-    bool counts_for_drain;  // the process waits for its connections before it ends
+    bool counts_for_drain;             // the process waits for its connections before it ends
   };
 
   HttpListener(http::Worker& worker, Settings settings, std::vector<net::Fd> sockets,
                MakeStream make_stream);
   ~HttpListener() override;
 
-  // Answers carry connection: close, idle connections end now; those that come while accepting goes on get one answer.
+  // Answers carry connection: close, idle connections end now; those that come while accepting goes
+  // on get one answer.
   void drain();
   void stop_accepting();
   void close_idle();  // those too that were accepted and have not asked yet

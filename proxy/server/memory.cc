@@ -1,10 +1,9 @@
 #include "server/memory.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <fstream>
 #include <thread>
+#include <unistd.h>
 
 #include "base/text.h"
 
@@ -38,8 +37,9 @@ std::optional<std::uint64_t> memory_limit_bytes() {
   // Limits of folders further up hold too, and in a container ours may be mounted as the root.
   constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 60;
   std::optional<std::uint64_t> least;
-  for (const std::string& path : {cgroup_folder() + "/memory.max", std::string("/sys/fs/cgroup/memory.max"),
-                                  std::string("/sys/fs/cgroup/memory/memory.limit_in_bytes")}) {
+  for (const std::string& path :
+       {cgroup_folder() + "/memory.max", std::string("/sys/fs/cgroup/memory.max"),
+        std::string("/sys/fs/cgroup/memory/memory.limit_in_bytes")}) {
     const auto limit = number_in(path);
     if (limit && *limit < kUnlimited) least = std::min(least.value_or(*limit), *limit);
   }

@@ -1,5 +1,6 @@
-// The memory that this process may use, and how much of that it does. Replay copies go first, then new work is refused:
-// a sidecar that is killed for its memory takes its application's traffic with it.
+// The memory that this process may use, and how much of that it does. Replay copies go first, then
+// new work is refused: a sidecar that is killed for its memory takes its application's traffic with
+// it.
 #pragma once
 #include <cstdint>
 #include <optional>

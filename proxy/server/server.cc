@@ -1,9 +1,8 @@
 #include "server/server.h"
 
-#include <sys/resource.h>
-
 #include <csignal>
 #include <random>
+#include <sys/resource.h>
 #include <utility>
 
 #include "base/log.h"
@@ -77,7 +76,8 @@ Status Server::bind_address(const config::Endpoint& endpoint, const config::List
                  "listener \"" + listener.name + "\": no address: " + endpoint.to_string()};
   }
   for (std::size_t worker = 0; worker < sockets.size(); ++worker) {
-    // One socket a worker where the kernel can spread connections over several; a unix socket is shared.
+    // One socket a worker where the kernel can spread connections over several; a unix socket is
+    // shared.
     const bool own = worker == 0 || (listener.reuse_port && !address->is_unix());
     if (!own) {
       sockets[worker][index].emplace_back(::dup(sockets[0][index].back().get()));
@@ -118,18 +118,19 @@ Status Server::start_admin() {
   std::vector<net::Fd> sockets;
   sockets.push_back(std::move(fd));
   admin_http_.stat_prefix = "admin";
-  admin_listener_ = std::make_unique<HttpListener>(
-      main_,
-      HttpListener::Settings{.options = admin_http_,
-                             .stats = *registries_.http("admin"),
-                             .process = process_,
-                             .max_connections = nullptr,
-                             .counts_for_drain = false},
-      std::move(sockets), admin_.stream_maker());
+  admin_listener_ =
+      std::make_unique<HttpListener>(main_,
+                                     HttpListener::Settings{.options = admin_http_,
+                                                            .stats = *registries_.http("admin"),
+                                                            .process = process_,
+                                                            .max_connections = nullptr,
+                                                            .counts_for_drain = false},
+                                     std::move(sockets), admin_.stream_maker());
   return Ok{};
 }
 
-// --- Clusters and their names -----------------------------------------------------------------------------------------
+// --- Clusters and their names
+// -----------------------------------------------------------------------------------------
 
 void Server::start_clusters() {
   const auto& clusters = bootstrap_->clusters;
@@ -186,8 +187,8 @@ void Server::hosts_changed(std::size_t cluster, upstream::Hosts hosts) {
   on_workers([name, list = hosts_[cluster]](WorkerThread& w) { w.update_hosts(name, list); });
 }
 
-// Requests that came before the first names are known could only be refused, so nothing is accepted until then; but a
-// name server that does not answer holds nothing up for longer than 5 s.
+// Requests that came before the first names are known could only be refused, so nothing is accepted
+// until then; but a name server that does not answer holds nothing up for longer than 5 s.
 void Server::open_listeners_when_resolved() {
   if (waiting_sockets_.empty()) return;
   if (unresolved_ > 0 && !(resolve_patience_ && !resolve_patience_->armed())) {
@@ -213,7 +214,8 @@ void Server::start_workers(Sockets sockets) {
             bootstrap_->clusters.size(), workers_.size());
 }
 
-// --- The end ----------------------------------------------------------------------------------------------------------
+// --- The end
+// ----------------------------------------------------------------------------------------------------------
 
 void Server::run() {
   catch_signals();
@@ -250,8 +252,8 @@ void Server::begin_drain() {
   watch_drain();
 }
 
-// Accepting goes on until nobody came for a second, at most for half of the time: whoever routes to us needs a moment
-// to learn that we leave. Then what runs is finished.
+// Accepting goes on until nobody came for a second, at most for half of the time: whoever routes to
+// us needs a moment to learn that we leave. Then what runs is finished.
 void Server::watch_drain() {
   const TimePoint now = main_.loop.now();
   if (const std::uint64_t accepted = process_.accepted; accepted != accepted_seen_) {

@@ -1,5 +1,5 @@
-// The process: starts the workers on a checked configuration, resolves names for them, answers the operator, and ends
-// without dropping anything. Runs on the main thread.
+// The process: starts the workers on a checked configuration, resolves names for them, answers the
+// operator, and ends without dropping anything. Runs on the main thread.
 #pragma once
 #include <memory>
 #include <string>
@@ -18,9 +18,9 @@
 namespace damper::server {
 
 struct Options {
-  unsigned concurrency = 1;              // workers
+  unsigned concurrency = 1;  // workers
   Duration drain_time = std::chrono::seconds(30);
-  std::string config_json;               // what /config_dump shows
+  std::string config_json;  // what /config_dump shows
 };
 
 class Server {
@@ -35,7 +35,8 @@ class Server {
   void run();   // until a signal, /quitquitquit or stop()
   void stop();  // any thread: drains, then ends
 
-  // For tests, after start(): where the listeners really are (port 0 in the configuration), in their order.
+  // For tests, after start(): where the listeners really are (port 0 in the configuration), in
+  // their order.
   const std::vector<net::Address>& addresses() const { return addresses_; }
   net::Address admin_address() const { return admin_address_; }
 

@@ -1,4 +1,5 @@
-// A checked configuration, compiled: what is built once on the main thread and then shared by the workers, immutable.
+// A checked configuration, compiled: what is built once on the main thread and then shared by the
+// workers, immutable.
 #pragma once
 #include <map>
 #include <memory>
@@ -21,11 +22,12 @@ struct FrontendSnapshot {
 
 struct Snapshot {
   std::shared_ptr<const config::Bootstrap> bootstrap;
-  std::vector<std::shared_ptr<const FrontendSnapshot>> frontends;   // one a listener
-  std::vector<std::shared_ptr<upstream::ClusterState>> clusters;    // one a cluster, in its order
+  std::vector<std::shared_ptr<const FrontendSnapshot>> frontends;  // one a listener
+  std::vector<std::shared_ptr<upstream::ClusterState>> clusters;   // one a cluster, in its order
 };
 
-// What outlives a snapshot: statistics, the state of clusters and the open log files, all found again by name.
+// What outlives a snapshot: statistics, the state of clusters and the open log files, all found
+// again by name.
 class Registries {
  public:
   explicit Registries(unsigned workers) : workers_(workers) {}
@@ -45,7 +47,8 @@ class Registries {
   std::map<std::string, std::shared_ptr<stats::HttpStats>> http_;
 };
 
-// An Error for what only building finds: a log file that cannot be opened, a value with a wrong operator.
+// An Error for what only building finds: a log file that cannot be opened, a value with a wrong
+// operator.
 Result<std::shared_ptr<const Snapshot>> build_snapshot(
     std::shared_ptr<const config::Bootstrap> bootstrap, Registries& registries);
 

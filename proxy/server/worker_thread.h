@@ -1,5 +1,5 @@
-// A worker: one thread, one loop, its listeners, clusters and connections. Everything but the constructor, post() and
-// join() happens on its own thread.
+// A worker: one thread, one loop, its listeners, clusters and connections. Everything but the
+// constructor, post() and join() happens on its own thread.
 #pragma once
 #include <functional>
 #include <memory>

@@ -1,4 +1,5 @@
-// What is known about one request when it is over: the source of the access log and of header operators (%REQ(x)%).
+// What is known about one request when it is over: the source of the access log and of header
+// operators (%REQ(x)%).
 #pragma once
 #include <bitset>
 #include <cstdint>
@@ -14,28 +15,28 @@ namespace damper::stream {
 
 // Envoy's response flags, in the order in which the log shows several of them.
 enum class Flag : std::uint8_t {
-  kRetryLimit,               // URX
-  kNoHealthyHost,            // UH
-  kUpstreamFailure,          // UF: no connection could be made
-  kUpstreamOverflow,         // UO: a limit of the cluster, an empty budget, an open breaker
-  kNoRoute,                  // NR
-  kNoCluster,                // NC
-  kUpstreamTimeout,          // UT
-  kUpstreamReset,            // UR
-  kUpstreamTermination,      // UC
-  kUpstreamProtocol,         // UPE
-  kDelayInjected,            // DI
-  kFaultInjected,            // FI
-  kRateLimited,              // RL
-  kDownstreamTermination,    // DC
-  kDownstreamReset,          // DR
-  kDownstreamProtocol,       // DPE
-  kInvalidEnvoyHeaders,      // IH
-  kStreamIdleTimeout,        // SI
-  kMaxDuration,              // UMSDR
-  kDurationTimeout,          // DT
-  kOverload,                 // OM
-  kLocalReset,               // LR
+  kRetryLimit,             // URX
+  kNoHealthyHost,          // UH
+  kUpstreamFailure,        // UF: no connection could be made
+  kUpstreamOverflow,       // UO: a limit of the cluster, an empty budget, an open breaker
+  kNoRoute,                // NR
+  kNoCluster,              // NC
+  kUpstreamTimeout,        // UT
+  kUpstreamReset,          // UR
+  kUpstreamTermination,    // UC
+  kUpstreamProtocol,       // UPE
+  kDelayInjected,          // DI
+  kFaultInjected,          // FI
+  kRateLimited,            // RL
+  kDownstreamTermination,  // DC
+  kDownstreamReset,        // DR
+  kDownstreamProtocol,     // DPE
+  kInvalidEnvoyHeaders,    // IH
+  kStreamIdleTimeout,      // SI
+  kMaxDuration,            // UMSDR
+  kDurationTimeout,        // DT
+  kOverload,               // OM
+  kLocalReset,             // LR
   kCount,
 };
 using Flags = std::bitset<static_cast<std::size_t>(Flag::kCount)>;
@@ -82,7 +83,7 @@ struct AccessRecord {
   std::string_view route_name;
   std::string_view virtual_host;
   std::string_view cluster;
-  std::string_view upstream_host;  // of the last attempt
+  std::string_view upstream_host;            // of the last attempt
   std::string_view upstream_failure_reason;  // of its transport
   std::string_view path_before_rewrite;      // x-envoy-original-path, if it was rewritten
   std::vector<AttemptRecord> attempts;

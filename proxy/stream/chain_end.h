@@ -1,4 +1,5 @@
-// The end of the filter chain: what turns a request into a response. The router implements it; a test may too.
+// The end of the filter chain: what turns a request into a response. The router implements it; a
+// test may too.
 #pragma once
 #include <memory>
 
@@ -10,7 +11,8 @@ namespace damper::stream {
 class Downstream : public StreamContext {
  public:
   virtual const http::RequestHead& request() const = 0;
-  virtual bool may_steer() const = 0;  // the client is trusted to set retries and timeouts by x-envoy-*
+  virtual bool may_steer()
+      const = 0;  // the client is trusted to set retries and timeouts by x-envoy-*
   virtual bool request_ended() const = 0;
 
   virtual void send_interim(const http::ResponseHead& head) = 0;
@@ -18,7 +20,8 @@ class Downstream : public StreamContext {
   virtual void send_body(Buffer& body, bool end) = 0;
   virtual void send_trailers(http::Fields&& trailers) = 0;
   virtual void send_reply(Reply&& reply) = 0;  // an answer of our own
-  virtual void cut() = 0;  // the response that has begun cannot be completed, and the client must see it
+  virtual void
+  cut() = 0;  // the response that has begun cannot be completed, and the client must see it
   virtual void pause_request() = 0;  // no more of the request's body for now
   virtual void resume_request() = 0;
 };

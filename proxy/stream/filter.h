@@ -1,4 +1,5 @@
-// The extension seam: what an HTTP filter sees of a request and may do to it. filters/all.cc lists them.
+// The extension seam: what an HTTP filter sees of a request and may do to it. filters/all.cc lists
+// them.
 #pragma once
 #include <string>
 #include <string_view>

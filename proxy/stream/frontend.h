@@ -1,5 +1,6 @@
-// What all requests of one listener share. FrontendConfig is compiled once for all workers and immutable; a Frontend
-// is one worker's view of it. On a reload new requests get a new one, and the old one lives until its last stream ends.
+// What all requests of one listener share. FrontendConfig is compiled once for all workers and
+// immutable; a Frontend is one worker's view of it. On a reload new requests get a new one, and the
+// old one lives until its last stream ends.
 #pragma once
 #include <functional>
 #include <memory>
@@ -27,7 +28,8 @@ struct FrontendConfig {
   net::CidrSet trust;
   std::vector<FilterFactory> filters;
   std::shared_ptr<stats::HttpStats> stats;
-  std::shared_ptr<upstream::Limit> connections;  // max_connections of the listener; null: any number
+  std::shared_ptr<upstream::Limit>
+      connections;  // max_connections of the listener; null: any number
 };
 
 struct Frontend {

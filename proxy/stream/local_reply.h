@@ -12,7 +12,8 @@ struct LocalReply {
 
 LocalReply make_local_reply(const Reply& reply, const http::RequestHead* request);
 
-// The gRPC status that stands for an HTTP status (gRPC's http-grpc-status-mapping; 504 is a deadline, semantics.md §5).
+// The gRPC status that stands for an HTTP status (gRPC's http-grpc-status-mapping; 504 is a
+// deadline, semantics.md §5).
 int grpc_status_of(int http_status);
 
 // grpc-message: everything but printable ASCII, and '%', is percent-encoded.

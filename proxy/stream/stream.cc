@@ -28,7 +28,8 @@ Stream::Stream(std::shared_ptr<Frontend> frontend, http::ServerConnection& conne
 
 Stream::~Stream() = default;
 
-// --- The request's way in ---------------------------------------------------------------------------------------------
+// --- The request's way in
+// ---------------------------------------------------------------------------------------------
 
 void Stream::on_request_head(http::RequestHead&& head, bool end) {
   head_ = std::move(head);
@@ -58,9 +59,9 @@ void Stream::start_clocks() {
 std::optional<Reply> Stream::admit(bool end) {
   const net::Address& peer = connection_->peer();
   const bool trusted = frontend_->config->trust.contains(peer.get());
-  const http::Origin origin =
-      http::prepare_request(head_, options(), frontend_->config->bootstrap->node,
-                            {.address = connection_->peer_ip(), .trusted = trusted, .tls = false}, worker().random);
+  const http::Origin origin = http::prepare_request(
+      head_, options(), frontend_->config->bootstrap->node,
+      {.address = connection_->peer_ip(), .trusted = trusted, .tls = false}, worker().random);
   may_steer_ = origin.may_steer;
   if (frontend_->config->listener->edge) http::strip_request_at_edge(head_.fields);
 
@@ -229,20 +230,23 @@ void Stream::tighten_deadline(TimePoint at) {
   if (!record_.deadline || at < *record_.deadline) record_.deadline = at;
 }
 
-// --- Trouble on the client's side -------------------------------------------------------------------------------------
+// --- Trouble on the client's side
+// -------------------------------------------------------------------------------------
 
 void Stream::on_bad_request(int status, const Error& why) {
   if (finished_) return;
   details_ = why.detail;
   worker().cells.add(frontend_->stats().downstream_cx_protocol_error);
-  if (status == 413 || status == 431) worker().cells.add(frontend_->stats().downstream_rq_too_large);
+  if (status == 413 || status == 431)
+    worker().cells.add(frontend_->stats().downstream_rq_too_large);
   set(record_.flags, Flag::kDownstreamProtocol);
   if (response_ != Half::kIdle) {
     record_.details = details_;
     cut();
     return;
   }
-  send_reply({.status = status, .body = std::string(http::reason_phrase(status)), .details = details_});
+  send_reply(
+      {.status = status, .body = std::string(http::reason_phrase(status)), .details = details_});
 }
 
 void Stream::on_request_reset(http::Reset) {
@@ -297,7 +301,8 @@ void Stream::time_out(int status, std::string_view details, std::string_view bod
   cut();
 }
 
-// --- The response's way out -------------------------------------------------------------------------------------------
+// --- The response's way out
+// -------------------------------------------------------------------------------------------
 
 void Stream::send_interim(const http::ResponseHead& head) {
   if (over() || response_ != Half::kIdle) return;
@@ -341,7 +346,8 @@ void Stream::send_body(Buffer& body, bool end) {
     finish();
     return;
   }
-  if (!blocked_ && connection_->unsent_bytes(id_) > frontend_->config->listener->buffer_limit_bytes) {
+  if (!blocked_ &&
+      connection_->unsent_bytes(id_) > frontend_->config->listener->buffer_limit_bytes) {
     blocked_ = true;
     connection_->notify_when_drained();
     if (end_) end_->on_response_blocked();
@@ -396,7 +402,8 @@ void Stream::resume_request() {
   if (connection_ && chain_ != Chain::kPaused) connection_->resume_body(id_);
 }
 
-// --- The end ----------------------------------------------------------------------------------------------------------
+// --- The end
+// ----------------------------------------------------------------------------------------------------------
 
 void Stream::finish() {
   if (std::exchange(finished_, true)) return;

@@ -1,5 +1,5 @@
-// One request and its response: routes it, runs it through the filters, hands it to the end of the chain and brings the
-// answer back. Everything that is known about it ends up in its AccessRecord.
+// One request and its response: routes it, runs it through the filters, hands it to the end of the
+// chain and brings the answer back. Everything that is known about it ends up in its AccessRecord.
 #pragma once
 #include <memory>
 #include <vector>

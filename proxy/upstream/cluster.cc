@@ -16,9 +16,8 @@ Cluster::~Cluster() = default;
 
 void Cluster::update_hosts(const Hosts& hosts) {
   for (auto at = pools_.begin(); at != pools_.end();) {
-    const bool stays = std::any_of(hosts.begin(), hosts.end(), [&](const HostPtr& h) {
-      return h.get() == at->first.first;
-    });
+    const bool stays = std::any_of(hosts.begin(), hosts.end(),
+                                   [&](const HostPtr& h) { return h.get() == at->first.first; });
     if (stays) {
       ++at;
       continue;

@@ -1,5 +1,6 @@
-// What the process knows about a cluster: budgets, breakers, hosts' health, statistics. One object, shared by the
-// workers and kept across reloads by the cluster's name, so that a limit means what the file says.
+// What the process knows about a cluster: budgets, breakers, hosts' health, statistics. One object,
+// shared by the workers and kept across reloads by the cluster's name, so that a limit means what
+// the file says.
 #pragma once
 #include <array>
 #include <map>
@@ -27,8 +28,8 @@ class ClusterState {
   RetryBudget& budget(config::Priority p) { return budgets_[index(p)]; }
   CircuitBreaker& breaker(config::Priority p) { return breakers_[index(p)]; }
 
-  // The host at that address; the same object as long as somebody still has it, so that its health is not forgotten.
-  // Main thread only.
+  // The host at that address; the same object as long as somebody still has it, so that its health
+  // is not forgotten. Main thread only.
   HostPtr host(const net::Address& address, const config::ClusterEndpoint& endpoint);
 
   const std::string name;

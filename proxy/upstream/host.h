@@ -10,14 +10,16 @@
 
 namespace damper::upstream {
 
-// What outlier detection knows of a host. Counts are relaxed atomics: one answer more or less decides nothing.
+// What outlier detection knows of a host. Counts are relaxed atomics: one answer more or less
+// decides nothing.
 struct HostHealth {
   std::atomic<std::uint32_t> consecutive_5xx{0};
   std::atomic<std::uint32_t> consecutive_gateway{0};
   std::atomic<std::uint32_t> consecutive_local{0};
   std::atomic<TimePoint::rep> ejected_until{0};  // 0: in service
   std::atomic<TimePoint::rep> avoid_until{0};    // the Retry-After of its last 503
-  std::atomic<bool> last_attempt_failed{false};  // connect or request: decides what a retry onto it costs
+  std::atomic<bool> last_attempt_failed{
+      false};                   // connect or request: decides what a retry onto it costs
   std::uint32_t ejections = 0;  // guarded by the detector's lock, like `back_at`
   TimePoint back_at{};
 };

@@ -122,8 +122,9 @@ void HostPool::on_available(http::ClientConnection& connection) {
   if (!waiting_.empty()) next_turn_->arm(settling_time());
 }
 
-// It has just answered, and the upstream's FIN may come right behind the answer: who waits gets it in the loop's next
-// turn, when that has been seen. A host that has closed a connection under a request gets a little longer to do so.
+// It has just answered, and the upstream's FIN may come right behind the answer: who waits gets it
+// in the loop's next turn, when that has been seen. A host that has closed a connection under a
+// request gets a little longer to do so.
 Duration HostPool::settling_time() const {
   constexpr std::chrono::seconds kRemembered(10);
   const bool closes_silently = last_race_ && worker_.loop.now() - *last_race_ < kRemembered;
@@ -185,9 +186,9 @@ void HostPool::on_closed(http::ClientConnection& connection, const Error& why) {
   if (was_connecting) {
     --connecting_;
     worker_.cells.add(state_.stats.upstream_cx_connect_fail);
-    fail_first(why.code == Errc::kTimeout ? PoolFailure::kConnectTimeout
-                                          : PoolFailure::kConnectFailure,
-               why.detail);
+    fail_first(
+        why.code == Errc::kTimeout ? PoolFailure::kConnectTimeout : PoolFailure::kConnectFailure,
+        why.detail);
   }
   open_for_waiting();
 }

@@ -1,5 +1,6 @@
-// The connections of one worker to one host, one request on each at a time (HTTP/1). A request takes an idle
-// connection, or waits for the one that is opened for it or for the next that becomes free.
+// The connections of one worker to one host, one request on each at a time (HTTP/1). A request
+// takes an idle connection, or waits for the one that is opened for it or for the next that becomes
+// free.
 #pragma once
 #include <deque>
 #include <memory>
@@ -53,7 +54,8 @@ class HostPool final : public Pool, private http::ClientConnection::Owner {
   void on_idle_timeout(http::ClientConnection& connection) override;
   void on_closed(http::ClientConnection& connection, const Error& why) override;
 
-  bool open_connection();  // false: the limit of connections is reached, or the system refused (then `waiting_` is told)
+  bool open_connection();  // false: the limit of connections is reached, or the system refused
+                           // (then `waiting_` is told)
   void hand_over(http::ClientConnection& connection);  // to the longest waiting
   void serve_waiting();
   Duration settling_time() const;

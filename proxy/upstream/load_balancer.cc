@@ -27,9 +27,8 @@ void LoadBalancer::update(Hosts hosts) {
   hosts_ = std::move(hosts);
   levels_.clear();
   Hosts sorted = hosts_;
-  std::stable_sort(sorted.begin(), sorted.end(), [](const HostPtr& a, const HostPtr& b) {
-    return a->priority < b->priority;
-  });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const HostPtr& a, const HostPtr& b) { return a->priority < b->priority; });
   for (const HostPtr& host : sorted) {
     if (levels_.empty() || levels_.back().hosts.front()->priority != host->priority) {
       levels_.emplace_back();
@@ -41,7 +40,8 @@ void LoadBalancer::update(Hosts hosts) {
   for (Level& level : levels_) level.credit.assign(level.hosts.size(), 0);
 }
 
-// Envoy's overprovisioning: a level takes all traffic until less than 1/1.4 of it is healthy, then the next helps.
+// Envoy's overprovisioning: a level takes all traffic until less than 1/1.4 of it is healthy, then
+// the next helps.
 LoadBalancer::Level& LoadBalancer::choose_level(TimePoint now, Random& random) {
   if (levels_.size() == 1) return levels_.front();
   constexpr double kOverprovisioning = 1.4;
@@ -92,7 +92,8 @@ HostPtr LoadBalancer::round_robin(Level& level, Usable usable) {
   return nullptr;
 }
 
-// Smooth weighted round robin: each turn everyone earns its weight, the richest is chosen and pays for all.
+// Smooth weighted round robin: each turn everyone earns its weight, the richest is chosen and pays
+// for all.
 template <class Usable>
 HostPtr LoadBalancer::weighted_round_robin(Level& level, Usable usable) {
   std::int64_t total = 0;

@@ -1,5 +1,5 @@
-// Chooses a host: round robin, least request or random, by Envoy's priorities, past ejected hosts unless too many are,
-// and for retries past the hosts already tried. One a cluster and worker.
+// Chooses a host: round robin, least request or random, by Envoy's priorities, past ejected hosts
+// unless too many are, and for retries past the hosts already tried. One a cluster and worker.
 #pragma once
 #include <span>
 
@@ -17,8 +17,8 @@ class LoadBalancer {
   void update(Hosts hosts);
   const Hosts& hosts() const { return hosts_; }
 
-  // Null if there is no host. `tried` are hosts to avoid if there is another; `avoid_busy` leaves hosts alone whose
-  // Retry-After runs.
+  // Null if there is no host. `tried` are hosts to avoid if there is another; `avoid_busy` leaves
+  // hosts alone whose Retry-After runs.
   HostPtr pick(TimePoint now, Random& random, std::span<const HostPtr> tried, bool avoid_busy);
 
  private:

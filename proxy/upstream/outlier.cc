@@ -49,8 +49,8 @@ std::optional<std::uint32_t> OutlierDetector::tripped(HostHealth& health, Eviden
                                                       std::size_t hosts) const {
   if (!rules_) {
     if (!default_on_ || hosts < 2) return std::nullopt;
-    const bool counts = evidence == Evidence::kLocalOrigin ||
-                        (evidence == Evidence::kGateway && hosts > 2);
+    const bool counts =
+        evidence == Evidence::kLocalOrigin || (evidence == Evidence::kGateway && hosts > 2);
     if (counts && reaches(health.consecutive_gateway, kDefaultFailures)) return 100;
     if (!counts) reset(health.consecutive_gateway);
     return std::nullopt;
@@ -61,7 +61,8 @@ std::optional<std::uint32_t> OutlierDetector::tripped(HostHealth& health, Eviden
     }
     return std::nullopt;
   }
-  // Unless told apart, a failure of our own making counts like a gateway's, and every gateway error is a 5xx too.
+  // Unless told apart, a failure of our own making counts like a gateway's, and every gateway error
+  // is a 5xx too.
   std::optional<std::uint32_t> out;
   if (reaches(health.consecutive_5xx, rules_->consecutive_5xx)) {
     out = rules_->enforcing_consecutive_5xx;
@@ -92,13 +93,13 @@ bool OutlierDetector::eject(Host& host, const Hosts& all, TimePoint now) {
   // Each ejection is longer than the last; each quiet interval in between makes good for one.
   if (health.ejections > 0 && rules.interval > Duration::zero() && now > health.back_at) {
     const auto quiet = static_cast<std::uint64_t>((now - health.back_at) / rules.interval);
-    health.ejections -= static_cast<std::uint32_t>(std::min<std::uint64_t>(quiet, health.ejections));
+    health.ejections -=
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(quiet, health.ejections));
   }
   ++health.ejections;
   const Duration longest = std::max(rules.max_ejection_time, rules.base_ejection_time);
   health.back_at = now + std::min(rules.base_ejection_time * health.ejections, longest);
-  health.ejected_until.store(health.back_at.time_since_epoch().count(),
-                                  std::memory_order_relaxed);
+  health.ejected_until.store(health.back_at.time_since_epoch().count(), std::memory_order_relaxed);
   return true;
 }
 

@@ -8,7 +8,8 @@ namespace damper::tests {
 namespace {
 
 constexpr const char* kRetry503 =
-    "retry_policy: { retry_on: \"retriable-status-codes,reset,connect-failure\", retriable_status_codes: [503], "
+    "retry_policy: { retry_on: \"retriable-status-codes,reset,connect-failure\", "
+    "retriable_status_codes: [503], "
     "num_retries: 2, retry_back_off: { base_interval: 1ms } }";
 
 TEST(Retry, A503IsHiddenFromTheClientIfTheNextAttemptSucceeds) {
@@ -18,7 +19,8 @@ TEST(Retry, A503IsHiddenFromTheClientIfTheNextAttemptSucceeds) {
   EXPECT_EQ(answer.status(), 200);
   EXPECT_EQ(answer.body, "fine");
   EXPECT_EQ(upstream.requests().size(), 2u);
-  EXPECT_EQ(upstream.connections(), 1u);  // the short body of the 503 was read, and the connection kept
+  EXPECT_EQ(upstream.connections(),
+            1u);  // the short body of the 503 was read, and the connection kept
   EXPECT_EQ(proxy.stat("cluster.app.upstream_rq_retry"), 1);
   EXPECT_EQ(proxy.stat("cluster.app.upstream_rq_retry_success"), 1);
 }

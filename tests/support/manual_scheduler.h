@@ -29,7 +29,8 @@ class ManualScheduler final : public event::Scheduler {
 
  private:
   struct Handle final : event::Timer {
-    Handle(ManualScheduler& scheduler, std::function<void()> f) : owner(scheduler), fire(std::move(f)) {
+    Handle(ManualScheduler& scheduler, std::function<void()> f)
+        : owner(scheduler), fire(std::move(f)) {
       place = owner.timers_.insert(owner.timers_.end(), this);
     }
     ~Handle() override { owner.timers_.erase(place); }

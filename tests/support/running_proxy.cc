@@ -59,7 +59,8 @@ WireMessage RunningProxy::admin(const std::string& method, const std::string& ta
 long RunningProxy::stat(const std::string& name) const {
   const std::string text = admin("GET", "/stats?filter=" + name).body;
   for (const auto line : split(text, '\n')) {
-    if (line.starts_with(name + ": ")) return std::atol(std::string(line.substr(name.size() + 2)).c_str());
+    if (line.starts_with(name + ": "))
+      return std::atol(std::string(line.substr(name.size() + 2)).c_str());
   }
   return 0;
 }

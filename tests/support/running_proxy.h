@@ -11,14 +11,17 @@ namespace damper::tests {
 
 class RunningProxy {
  public:
-  // `yaml`: a configuration in either form; its listeners should have port 0. An admin listener is added.
+  // `yaml`: a configuration in either form; its listeners should have port 0. An admin listener is
+  // added.
   explicit RunningProxy(const std::string& yaml, server::Options options = {});
   ~RunningProxy();  // drains and stops
   RunningProxy(const RunningProxy&) = delete;
   RunningProxy& operator=(const RunningProxy&) = delete;
 
   std::uint16_t port(std::size_t listener = 0) const;
-  WireConnection connect(std::size_t listener = 0) const { return WireConnection::connect_to(port(listener)); }
+  WireConnection connect(std::size_t listener = 0) const {
+    return WireConnection::connect_to(port(listener));
+  }
 
   // One request on a connection of its own.
   WireMessage get(const std::string& target = "/", const std::string& headers = "") const;
@@ -38,8 +41,8 @@ class RunningProxy {
   std::thread thread_;
 };
 
-// A configuration with one listener, one route and one cluster; `route` and `cluster` are more YAML of the route action
-// and the cluster, in flow style: "retry_policy: {…}, timeout: 1s".
+// A configuration with one listener, one route and one cluster; `route` and `cluster` are more YAML
+// of the route action and the cluster, in flow style: "retry_policy: {…}, timeout: 1s".
 std::string one_route(const std::string& endpoints, const std::string& route = "",
                       const std::string& cluster = "", const std::string& listener = "");
 

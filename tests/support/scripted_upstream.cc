@@ -1,10 +1,9 @@
 #include "tests/support/scripted_upstream.h"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <algorithm>
 
 namespace damper::tests {
 namespace {
@@ -108,12 +107,13 @@ ScriptedUpstream::Script always(std::string response) {
 }
 
 ScriptedUpstream::Script in_turn(std::vector<std::string> responses) {
-  return [responses = std::move(responses)](ScriptedUpstream& self, WireConnection& connection, int) {
-    while (self.receive(connection)) {
-      const std::size_t turn = std::min(self.requests().size(), responses.size()) - 1;
-      if (!connection.send(responses[turn])) return;
-    }
-  };
+  return
+      [responses = std::move(responses)](ScriptedUpstream& self, WireConnection& connection, int) {
+        while (self.receive(connection)) {
+          const std::size_t turn = std::min(self.requests().size(), responses.size()) - 1;
+          if (!connection.send(responses[turn])) return;
+        }
+      };
 }
 
 std::string http_response(int status, std::string_view body, std::string_view more_headers) {

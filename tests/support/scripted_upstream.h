@@ -1,5 +1,5 @@
-// An upstream that does what a test says, byte by byte: a listening socket on a free port, a thread for each connection
-// that runs the test's script, and a record of what came.
+// An upstream that does what a test says, byte by byte: a listening socket on a free port, a thread
+// for each connection that runs the test's script, and a record of what came.
 #pragma once
 #include <condition_variable>
 #include <functional>
@@ -16,8 +16,10 @@ namespace damper::tests {
 
 class ScriptedUpstream {
  public:
-  // Runs on the connection's own thread; `number` counts connections from 0. The connection is closed after it.
-  using Script = std::function<void(ScriptedUpstream& self, WireConnection& connection, int number)>;
+  // Runs on the connection's own thread; `number` counts connections from 0. The connection is
+  // closed after it.
+  using Script =
+      std::function<void(ScriptedUpstream& self, WireConnection& connection, int number)>;
 
   explicit ScriptedUpstream(Script script);
   ~ScriptedUpstream();
@@ -32,9 +34,9 @@ class ScriptedUpstream {
 
   std::vector<WireMessage> requests() const;  // so far, in the order of their ends
   std::size_t connections() const;
-  bool wait_for_requests(std::size_t n) const;     // false after ten seconds
+  bool wait_for_requests(std::size_t n) const;  // false after ten seconds
   bool wait_for_connections(std::size_t n) const;
-  bool wait_for_scripts_to_end() const;            // every accepted connection's script has returned
+  bool wait_for_scripts_to_end() const;  // every accepted connection's script has returned
 
  private:
   void accept_connections();

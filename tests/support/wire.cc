@@ -23,7 +23,9 @@ void set_patience(int fd) {
 
 std::string word(const std::string& line, int index) {
   const auto words = split(line, ' ');
-  return index < static_cast<int>(words.size()) ? std::string(words[static_cast<std::size_t>(index)]) : "";
+  return index < static_cast<int>(words.size())
+             ? std::string(words[static_cast<std::size_t>(index)])
+             : "";
 }
 
 }  // namespace

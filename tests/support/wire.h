@@ -1,5 +1,5 @@
-// One end of a TCP connection as tests see it: blocking, with a limit of ten seconds on everything, so that a test fails
-// instead of hanging.
+// One end of a TCP connection as tests see it: blocking, with a limit of ten seconds on everything,
+// so that a test fails instead of hanging.
 #pragma once
 #include <optional>
 #include <string>
@@ -17,8 +17,8 @@ struct WireMessage {
   std::vector<std::pair<std::string, std::string>> trailers;
   bool complete = false;  // its end was seen as its framing says
 
-  int status() const;           // of a response
-  std::string method() const;   // of a request
+  int status() const;          // of a response
+  std::string method() const;  // of a request
   std::string target() const;
   std::optional<std::string> field(std::string_view name) const;
   std::size_t count(std::string_view name) const;
@@ -35,9 +35,10 @@ class WireConnection {
   bool send(std::string_view bytes);  // false: the peer is gone
   std::optional<WireMessage> read_request();
   // 1xx are put into `interim`. `to_head`: the answer to a HEAD has no body.
-  std::optional<WireMessage> read_response(bool to_head = false, std::vector<int>* interim = nullptr);
-  std::string read_some();        // what comes next; empty at the end of the connection
-  bool wait_for_close();          // reads and drops until the peer ends the connection; false: it does not
+  std::optional<WireMessage> read_response(bool to_head = false,
+                                           std::vector<int>* interim = nullptr);
+  std::string read_some();  // what comes next; empty at the end of the connection
+  bool wait_for_close();  // reads and drops until the peer ends the connection; false: it does not
   bool readable_within(int milliseconds);
 
   void half_close();

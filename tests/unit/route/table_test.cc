@@ -56,7 +56,7 @@ TEST(RouteTable, TheFirstRouteThatMatchesIsTaken) {
   EXPECT_EQ(matched(table, request("a", "/apix", {{"x-canary", ""}})), "header");
   EXPECT_EQ(matched(table, request("a", "/api?q=1")), "separated");
   EXPECT_EQ(matched(table, request("a", "/apix")), "prefix");
-  EXPECT_EQ(matched(table, request("a", "*")), "none");
+  EXPECT_EQ(matched(table, request("a", "*")), "prefix");
 }
 
 TEST(RouteTable, NoOtherVirtualHostIsAskedAfterTheFirst) {
