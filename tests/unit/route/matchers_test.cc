@@ -180,7 +180,7 @@ TEST(PathMatcher, EveryKindHasTwoSides) {
     bool matches;
   } kCases[] = {
       {Path::kPrefix, "/", "/anything", true},
-      {Path::kPrefix, "/", "*", false},
+      {Path::kPrefix, "/", "*", true},
       {Path::kPrefix, "/api", "/apix", true},
       {Path::kPrefix, "/api", "/ap", false},
       {Path::kPrefix, "/api", "/API", false},
