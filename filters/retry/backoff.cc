@@ -13,7 +13,8 @@ Duration backoff_bound(const config::BackOff& back_off, std::uint32_t retries) {
 
 Duration draw_backoff(const config::BackOff& back_off, std::uint32_t retries, Random& random) {
   const auto bound = static_cast<std::uint64_t>(backoff_bound(back_off, retries).count());
-  return Duration(static_cast<Duration::rep>(random.below(bound)));
+  const Duration drawn(static_cast<Duration::rep>(random.below(bound)));
+  return std::chrono::floor<std::chrono::milliseconds>(drawn);
 }
 
 }  // namespace damper::retry

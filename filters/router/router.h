@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/chunk.h"
 #include "config/model/bootstrap.h"
 #include "filters/retry/decision.h"
 #include "filters/router/attempt.h"
@@ -22,6 +23,8 @@ struct RouterOptions {
 };
 
 class Router final : public stream::ChainEnd, private Attempt::Owner {
+  DAMPER_LIVES_IN_A_CHUNK(Router)
+
  public:
   Router(stream::Downstream& downstream, http::Worker& worker, upstream::Clusters& clusters,
          RouterOptions options);

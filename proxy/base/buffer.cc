@@ -4,24 +4,27 @@
 #include <new>
 
 #include "base/check.h"
+#include "base/chunk.h"
 
 namespace damper {
 namespace {
 
-constexpr std::size_t kSmallBlock = 1024 - sizeof(Block) - 16;  // with malloc's own header: 1 KiB
+constexpr std::size_t kSmallBlock = kChunkBytes - sizeof(Block);
 constexpr std::size_t kLargeBlock = 16 * 1024 - sizeof(Block) - 16;
 
 }  // namespace
 
 Block* Block::create(std::size_t capacity_bytes) {
   DAMPER_CHECK(capacity_bytes <= UINT32_MAX);
-  void* memory = ::operator new(sizeof(Block) + capacity_bytes);
+  void* memory = capacity_bytes == kSmallBlock ? allocate_chunk()
+                                               : ::operator new(sizeof(Block) + capacity_bytes);
   return new (memory) Block(static_cast<std::uint32_t>(capacity_bytes));
 }
 
 void Block::destroy(Block* block) {
+  const bool is_chunk = block->capacity_bytes() == kSmallBlock;
   block->~Block();
-  ::operator delete(block);
+  is_chunk ? free_chunk(block) : ::operator delete(block);
 }
 
 void Buffer::clear() {

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "base/chunk.h"
+
 namespace damper::http {
 namespace {
 
@@ -40,7 +42,6 @@ constexpr auto kTable = [] {
 
 static_assert(kNames.size() <= 64, "Fields::seen_ has a bit for each");
 
-constexpr std::size_t kChunkBytes = 1024;
 
 }  // namespace
 
@@ -68,16 +69,20 @@ Arena& Arena::operator=(Arena&& other) noexcept {
 }
 
 void Arena::free_chunks() {
-  while (chunks_) ::operator delete(std::exchange(chunks_, chunks_->next));
+  while (chunks_) {
+    Chunk* chunk = std::exchange(chunks_, chunks_->next);
+    chunk->large ? ::operator delete(chunk) : free_chunk(chunk);
+  }
 }
 
 char* Arena::allocate(std::size_t n) {
   if (n > left_) {
-    const std::size_t room =
-        std::max(n + n / 2, kChunkBytes);  // some to spare for what is added later
-    auto* chunk = static_cast<Chunk*>(::operator new(sizeof(Chunk) + room));
-    chunk->next = std::exchange(chunks_, chunk);
-    at_ = reinterpret_cast<char*>(chunk + 1);
+    constexpr std::size_t kUsual = kChunkBytes - sizeof(Chunk);
+    const bool large = n > kUsual;
+    const std::size_t room = large ? n + n / 2 : kUsual;  // some to spare for what is added later
+    void* memory = large ? ::operator new(sizeof(Chunk) + room) : allocate_chunk();
+    chunks_ = new (memory) Chunk{.next = chunks_, .large = large};
+    at_ = reinterpret_cast<char*>(chunks_ + 1);
     left_ = room;
   }
   left_ -= n;

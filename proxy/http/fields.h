@@ -43,6 +43,7 @@ class Arena {
  private:
   struct Chunk {
     Chunk* next;
+    bool large;  // malloc's: it did not fit a chunk of base/chunk.h
   };
   void free_chunks();
 

@@ -72,6 +72,7 @@ class ServerConnection final : public event::Disposable,
   const std::string& peer_text() const { return peer_text_; }
   const std::string& peer_ip() const { return peer_ip_; }
   const std::string& local_text();
+  void set_local_text(const std::string& text) { local_text_ = text; }  // else it is asked for
   bool idle() const { return streams_.empty(); }
   bool unused() const { return requests_ == 0; }
   std::uint64_t bytes_read() const { return connection_.bytes_read(); }

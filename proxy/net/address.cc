@@ -74,6 +74,11 @@ bool Address::is_loopback() const {
   }
 }
 
+bool Address::is_wildcard() const {
+  if (family() == AF_INET) return storage_.v4.sin_addr.s_addr == INADDR_ANY;
+  return family() == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&storage_.v6.sin6_addr);
+}
+
 std::uint16_t Address::port() const {
   if (family() == AF_INET) return ntohs(storage_.v4.sin_port);
   if (family() == AF_INET6) return ntohs(storage_.v6.sin6_port);

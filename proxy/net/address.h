@@ -31,6 +31,7 @@ class Address {
   int family() const { return length_ == 0 ? AF_UNSPEC : storage_.any.sa_family; }
   bool is_unix() const { return family() == AF_UNIX; }
   bool is_loopback() const;  // 127.0.0.0/8, ::1, unix
+  bool is_wildcard() const;  // 0.0.0.0, ::
   std::uint16_t port() const;
   void set_port(std::uint16_t port);
 

@@ -32,6 +32,7 @@ Result<HeaderMutator> HeaderMutator::compile(const std::vector<config::HeaderAdd
 }
 
 void HeaderMutator::apply(http::Fields& fields, const stream::AccessRecord& record) const {
+  if (empty()) return;
   for (const std::string& name : removals_) fields.remove(name);
 
   // All values are written before the first is set: none may see another of its level.

@@ -16,9 +16,14 @@ HttpListener::HttpListener(http::Worker& worker, Settings settings, std::vector<
       idle_timeout_(worker.loop, settings.options.idle_timeout),
       head_timeout_(worker.loop, settings.options.request_headers_timeout) {
   for (net::Fd& fd : sockets) {
+    // Where we listen on one address, that is every connection's, and no connection need be asked for it.
+    const net::Address address = net::Address::local_of(fd.get());
+    const std::string local = address.is_wildcard() ? "" : address.to_string();
     sockets_.push_back(std::make_unique<net::Listener>(
         worker_.loop, std::move(fd),
-        [this](net::Fd accepted, const net::Address& peer) { accept(std::move(accepted), peer); },
+        [this, local](net::Fd accepted, const net::Address& peer) {
+          accept(std::move(accepted), peer, local);
+        },
         [this](int error) {
           worker_.cells.add(settings_.stats.downstream_cx_overflow);
           log::warn("accept_failed listener={} why=\"{}\"", settings_.options.stat_prefix,
@@ -42,7 +47,7 @@ std::unique_ptr<http::ServerCodec> HttpListener::make_codec() const {
       .proxy_100_continue = o.proxy_100_continue});
 }
 
-void HttpListener::accept(net::Fd fd, const net::Address& peer) {
+void HttpListener::accept(net::Fd fd, const net::Address& peer, const std::string& local) {
   settings_.process.accepted.fetch_add(1, std::memory_order_relaxed);
   upstream::Limit::Ticket place;
   if (settings_.max_connections) place = settings_.max_connections->take();
@@ -51,7 +56,6 @@ void HttpListener::accept(net::Fd fd, const net::Address& peer) {
     worker_.cells.add(settings_.stats.downstream_cx_overflow);
     return;
   }
-  if (!peer.is_unix()) net::set_no_delay(fd.get());
   http::ServerConnection::Owner& self = *this;
   auto connection = std::make_unique<http::ServerConnection>(
       self, settings_.options,
@@ -64,6 +68,7 @@ void HttpListener::accept(net::Fd fd, const net::Address& peer) {
   worker_.cells.add(settings_.stats.downstream_cx_http1_total);
   worker_.cells.add(settings_.stats.downstream_cx_active, 1);
   if (settings_.counts_for_drain) settings_.process.connections.fetch_add(1);
+  accepted.set_local_text(local);
   if (draining_) accepted.end_after_next_request();
   accepted.begin();
 }

@@ -41,7 +41,7 @@ class HttpListener final : private http::ServerConnection::Owner {
   void close_all(const Error& why);
 
  private:
-  void accept(net::Fd fd, const net::Address& peer);
+  void accept(net::Fd fd, const net::Address& peer, const std::string& local);
   std::unique_ptr<http::ServerCodec> make_codec() const;
   void close_where(bool (*chosen)(const http::ServerConnection&));
 

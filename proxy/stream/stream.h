@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/chunk.h"
 #include "http/server_connection.h"
 #include "stream/frontend.h"
 
@@ -12,6 +13,8 @@ namespace damper::stream {
 class Stream final : public http::ServerStream,
                      private Downstream,
                      private event::TimeoutQueue::Member {
+  DAMPER_LIVES_IN_A_CHUNK(Stream)
+
  public:
   Stream(std::shared_ptr<Frontend> frontend, http::ServerConnection& connection, http::StreamId id);
   ~Stream() override;
