@@ -37,8 +37,9 @@ void LineReader::begin(Section section, SectionLimits limits) {
   complete_ = false;
   fault_ = nullptr;
   first_ = at_ = looked_ = 0;
-  if (!held_.empty()) std::string().swap(held_);  // gives the memory back, unlike clear()
-  lines_.clear();
+  // An idle connection holds no memory for the next section: these give it back, unlike clear().
+  std::string().swap(held_);
+  std::vector<Line>().swap(lines_);
 }
 
 Step LineReader::read(Buffer& in, Arena& arena) {
@@ -164,6 +165,8 @@ const char* LineReader::field_line(const char* at, const char* end) {
   const char* value_end = next - 2;
   while (value_end > value && is_blank(value_end[-1])) --value_end;
   if (lines_.size() == limits_.max_fields) return refuse(kTooManyHeaders);
+  constexpr std::size_t kUsual = 24;
+  if (lines_.empty()) lines_.reserve(kUsual);
   lines_.push_back({span(name, name_end), span(value, value_end)});
   return next;
 }

@@ -8,7 +8,7 @@
 
 namespace damper::http {
 
-H1ServerCodec::H1ServerCodec(H1ServerOptions options)
+H1ServerCodec::H1ServerCodec(std::shared_ptr<const H1ServerOptions> options)
     : options_(std::move(options)), body_reader_(lines_) {
   await_request();
 }
@@ -33,7 +33,7 @@ Status H1ServerCodec::receive(Buffer& in, ServerSink& sink) {
 void H1ServerCodec::await_request() {
   reading_ = Reading::kHead;
   lines_.begin(h1::Section::kRequest,
-               {.max_bytes = options_.max_head_bytes, .max_fields = options_.max_headers});
+               {.max_bytes = options_->max_head_bytes, .max_fields = options_->max_headers});
 }
 
 void H1ServerCodec::read_head(Buffer& in, ServerSink& sink) {
@@ -42,7 +42,7 @@ void H1ServerCodec::read_head(Buffer& in, ServerSink& sink) {
   if (step == h1::Step::kMore) return;
   if (step == h1::Step::kBad) return refuse(lines_.fault(), sink);
   h1::Traits traits;
-  if (const h1::Fault* fault = h1::parse_request(lines_, options_, head, traits))
+  if (const h1::Fault* fault = h1::parse_request(lines_, *options_, head, traits))
     return refuse(*fault, sink);
 
   open_stream(std::exchange(next_id_, next_id_ + 2));
@@ -62,7 +62,7 @@ void H1ServerCodec::read_body(Buffer& in, ServerSink& sink) {
   Buffer body;
   Fields trailers;
   const h1::Step step = body_reader_.read(in, body, trailers);
-  const bool with_trailers = !trailers.empty() && options_.enable_trailers;
+  const bool with_trailers = !trailers.empty() && options_->enable_trailers;
   if (step == h1::Step::kDone && !with_trailers) {
     end_request();
     return sink.on_request_body(id_, body, true);
@@ -136,7 +136,7 @@ void H1ServerCodec::send_body(StreamId id, Buffer& body, bool end) {
 
 void H1ServerCodec::send_trailers(StreamId id, const Fields& trailers) {
   if (!is_open(id)) return;
-  body_writer_.write_trailers(trailers, options_.enable_trailers, out_);
+  body_writer_.write_trailers(trailers, options_->enable_trailers, out_);
   end_response();
 }
 

@@ -6,6 +6,8 @@
 // A fault within a body may come when the response has begun: reset() is then all that is left to
 // do. A request whose head does not come to its end can be answered too (408), as kUnreadRequest.
 #pragma once
+#include <memory>
+
 #include "http/codec.h"
 #include "http/h1_body.h"
 #include "http/h1_lines.h"
@@ -17,7 +19,9 @@ class H1ServerCodec final : public ServerCodec {
  public:
   static constexpr StreamId kUnreadRequest = 0;
 
-  explicit H1ServerCodec(H1ServerOptions options);
+  explicit H1ServerCodec(H1ServerOptions options)
+      : H1ServerCodec(std::make_shared<const H1ServerOptions>(std::move(options))) {}
+  explicit H1ServerCodec(std::shared_ptr<const H1ServerOptions> options);  // all of a listener's
 
   Status receive(Buffer& in, ServerSink& sink) override;
 
@@ -55,7 +59,7 @@ class H1ServerCodec final : public ServerCodec {
   void close_stream();
   bool is_open(StreamId id) const { return id == id_ && writing_ != Writing::kNothing; }
 
-  const H1ServerOptions options_;
+  const std::shared_ptr<const H1ServerOptions> options_;
   h1::LineReader lines_;
   h1::BodyReader body_reader_;
   h1::BodyWriter body_writer_;

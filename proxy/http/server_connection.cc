@@ -16,14 +16,23 @@ ServerConnection::ServerConnection(Owner& owner, const config::HttpOptions& opti
       codec_(std::move(codec)),
       peer_(peer),
       peer_text_(peer.to_string()),
-      peer_ip_(peer.ip()),
       id_(id),
       connection_(loop, block, std::move(fd), std::move(transport), *this,
                   net::Connection::Start::kAccepted) {}
 
 const std::string& ServerConnection::local_text() {
-  if (local_text_.empty()) local_text_ = net::Address::local_of(connection_.fd()).to_string();
-  return local_text_;
+  if (!local_text_) {
+    local_text_ =
+        std::make_shared<const std::string>(net::Address::local_of(connection_.fd()).to_string());
+  }
+  return *local_text_;
+}
+
+std::string_view ServerConnection::peer_ip() const {
+  if (peer_.is_unix()) return {};
+  std::string_view ip = std::string_view(peer_text_).substr(0, peer_text_.rfind(':'));
+  if (ip.starts_with('[')) ip = ip.substr(1, ip.size() - 2);
+  return ip;
 }
 
 void ServerConnection::on_connected() {
@@ -34,7 +43,10 @@ void ServerConnection::on_connected() {
   rest();
 }
 
-void ServerConnection::rest() { timeouts_.idle.restart(*this); }
+void ServerConnection::rest() {
+  streams_.shrink_to_fit();  // thousands of connections may rest
+  timeouts_.idle.restart(*this);
+}
 
 Status ServerConnection::on_bytes(Buffer& in) {
   const Status status = codec_->receive(in, *this);

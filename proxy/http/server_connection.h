@@ -70,9 +70,9 @@ class ServerConnection final : public event::Disposable,
   std::uint64_t id() const { return id_; }
   const net::Address& peer() const { return peer_; }
   const std::string& peer_text() const { return peer_text_; }
-  const std::string& peer_ip() const { return peer_ip_; }
+  std::string_view peer_ip() const;  // of peer_text(); empty for a unix socket
   const std::string& local_text();
-  void set_local_text(const std::string& text) { local_text_ = text; }  // else it is asked for
+  void set_local_text(std::shared_ptr<const std::string> text) { local_text_ = std::move(text); }
   bool idle() const { return streams_.empty(); }
   bool unused() const { return requests_ == 0; }
   std::uint64_t bytes_read() const { return connection_.bytes_read(); }
@@ -113,8 +113,7 @@ class ServerConnection final : public event::Disposable,
   std::vector<Entry> streams_;
   net::Address peer_;
   std::string peer_text_;
-  std::string peer_ip_;
-  std::string local_text_;
+  std::shared_ptr<const std::string> local_text_;  // its listener's, or asked for when needed
   std::unique_ptr<event::Timer> max_age_;
   std::uint64_t id_;
   std::uint32_t requests_ = 0;

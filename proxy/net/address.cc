@@ -7,19 +7,37 @@
 
 namespace damper::net {
 
-Address::Address(const sockaddr* address, socklen_t length)
-    : length_(std::min<socklen_t>(length, sizeof storage_)) {
-  std::memcpy(&storage_, address, length_);
+namespace {
+
+Address address_of(int fd, int (*ask)(int, sockaddr*, socklen_t*)) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  auto* any = reinterpret_cast<sockaddr*>(&address);
+  return ask(fd, any, &length) == 0 ? Address(any, length) : Address();
+}
+
+}  // namespace
+
+Address::Address(const sockaddr* address, socklen_t length) {
+  const bool is_unix = length >= sizeof(sa_family_t) && address->sa_family == AF_UNIX;
+  length_ = std::min<socklen_t>(length, is_unix ? sizeof(sockaddr_un) : sizeof ip_);
+  if (is_unix) {
+    auto un = std::make_shared<sockaddr_un>();
+    std::memcpy(un.get(), address, length_);
+    unix_ = std::move(un);
+  } else {
+    std::memcpy(&ip_, address, length_);
+  }
 }
 
 std::optional<Address> Address::from_ip(std::string_view ip, std::uint16_t port) {
   const std::string text(ip);
   Address out;
-  if (inet_pton(AF_INET, text.c_str(), &out.storage_.v4.sin_addr) == 1) {
-    out.storage_.v4.sin_family = AF_INET;
+  if (inet_pton(AF_INET, text.c_str(), &out.ip_.v4.sin_addr) == 1) {
+    out.ip_.v4.sin_family = AF_INET;
     out.length_ = sizeof(sockaddr_in);
-  } else if (inet_pton(AF_INET6, text.c_str(), &out.storage_.v6.sin6_addr) == 1) {
-    out.storage_.v6.sin6_family = AF_INET6;
+  } else if (inet_pton(AF_INET6, text.c_str(), &out.ip_.v6.sin6_addr) == 1) {
+    out.ip_.v6.sin6_family = AF_INET6;
     out.length_ = sizeof(sockaddr_in6);
   } else {
     return std::nullopt;
@@ -29,8 +47,7 @@ std::optional<Address> Address::from_ip(std::string_view ip, std::uint16_t port)
 }
 
 std::optional<Address> Address::from_unix_path(std::string_view path) {
-  Address out;
-  sockaddr_un& un = out.storage_.un;
+  sockaddr_un un{};
   if (path.empty() || path.size() >= sizeof un.sun_path) return std::nullopt;
   un.sun_family = AF_UNIX;
   std::memcpy(un.sun_path, path.data(), path.size());
@@ -40,8 +57,7 @@ std::optional<Address> Address::from_unix_path(std::string_view path) {
   } else {
     ++length;
   }
-  out.length_ = static_cast<socklen_t>(length);
-  return out;
+  return Address(reinterpret_cast<const sockaddr*>(&un), static_cast<socklen_t>(length));
 }
 
 std::optional<Address> Address::from_endpoint(const config::Endpoint& endpoint) {
@@ -49,25 +65,15 @@ std::optional<Address> Address::from_endpoint(const config::Endpoint& endpoint) 
   return from_ip(endpoint.host, endpoint.port);
 }
 
-Address Address::local_of(int fd) {
-  Address out;
-  out.length_ = sizeof out.storage_;
-  if (getsockname(fd, &out.storage_.any, &out.length_) != 0) out.length_ = 0;
-  return out;
-}
+Address Address::local_of(int fd) { return address_of(fd, &::getsockname); }
 
-Address Address::peer_of(int fd) {
-  Address out;
-  out.length_ = sizeof out.storage_;
-  if (getpeername(fd, &out.storage_.any, &out.length_) != 0) out.length_ = 0;
-  return out;
-}
+Address Address::peer_of(int fd) { return address_of(fd, &::getpeername); }
 
 bool Address::is_loopback() const {
   switch (family()) {
-    case AF_INET: return (ntohl(storage_.v4.sin_addr.s_addr) >> 24) == 127;
+    case AF_INET: return (ntohl(ip_.v4.sin_addr.s_addr) >> 24) == 127;
     case AF_INET6: {
-      const in6_addr& a = storage_.v6.sin6_addr;
+      const in6_addr& a = ip_.v6.sin6_addr;
       return IN6_IS_ADDR_LOOPBACK(&a) || (IN6_IS_ADDR_V4MAPPED(&a) && a.s6_addr[12] == 127);
     }
     default: return is_unix();
@@ -75,25 +81,25 @@ bool Address::is_loopback() const {
 }
 
 bool Address::is_wildcard() const {
-  if (family() == AF_INET) return storage_.v4.sin_addr.s_addr == INADDR_ANY;
-  return family() == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&storage_.v6.sin6_addr);
+  if (family() == AF_INET) return ip_.v4.sin_addr.s_addr == INADDR_ANY;
+  return family() == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&ip_.v6.sin6_addr);
 }
 
 std::uint16_t Address::port() const {
-  if (family() == AF_INET) return ntohs(storage_.v4.sin_port);
-  if (family() == AF_INET6) return ntohs(storage_.v6.sin6_port);
+  if (family() == AF_INET) return ntohs(ip_.v4.sin_port);
+  if (family() == AF_INET6) return ntohs(ip_.v6.sin6_port);
   return 0;
 }
 
 void Address::set_port(std::uint16_t port) {
-  if (family() == AF_INET) storage_.v4.sin_port = htons(port);
-  if (family() == AF_INET6) storage_.v6.sin6_port = htons(port);
+  if (family() == AF_INET) ip_.v4.sin_port = htons(port);
+  if (family() == AF_INET6) ip_.v6.sin6_port = htons(port);
 }
 
 std::string Address::ip() const {
   char text[INET6_ADDRSTRLEN] = "";
-  if (family() == AF_INET) inet_ntop(AF_INET, &storage_.v4.sin_addr, text, sizeof text);
-  if (family() == AF_INET6) inet_ntop(AF_INET6, &storage_.v6.sin6_addr, text, sizeof text);
+  if (family() == AF_INET) inet_ntop(AF_INET, &ip_.v4.sin_addr, text, sizeof text);
+  if (family() == AF_INET6) inet_ntop(AF_INET6, &ip_.v6.sin6_addr, text, sizeof text);
   return text;
 }
 
@@ -101,7 +107,7 @@ std::string Address::to_string() const {
   if (family() == AF_INET) return ip() + ":" + std::to_string(port());
   if (family() == AF_INET6) return "[" + ip() + "]:" + std::to_string(port());
   if (!is_unix() || length_ <= offsetof(sockaddr_un, sun_path)) return is_unix() ? "unix" : "";
-  std::string path(storage_.un.sun_path, length_ - offsetof(sockaddr_un, sun_path));
+  std::string path(unix_->sun_path, length_ - offsetof(sockaddr_un, sun_path));
   if (path.front() == '\0') {
     path.front() = '@';
   } else {
@@ -111,7 +117,7 @@ std::string Address::to_string() const {
 }
 
 bool Address::operator==(const Address& other) const {
-  return length_ == other.length_ && std::memcmp(&storage_, &other.storage_, length_) == 0;
+  return length_ == other.length_ && std::memcmp(get(), other.get(), length_) == 0;
 }
 
 }  // namespace damper::net

@@ -1,6 +1,7 @@
 // A socket address: IPv4, IPv6 or unix. A value.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <netinet/in.h>
 #include <optional>
 #include <string>
@@ -26,10 +27,12 @@ class Address {
   static Address local_of(int fd);
   static Address peer_of(int fd);
 
-  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage_); }
+  const sockaddr* get() const {
+    return unix_ ? reinterpret_cast<const sockaddr*>(unix_.get()) : &ip_.any;
+  }
   socklen_t length() const { return length_; }
-  int family() const { return length_ == 0 ? AF_UNSPEC : storage_.any.sa_family; }
-  bool is_unix() const { return family() == AF_UNIX; }
+  int family() const { return length_ == 0 ? AF_UNSPEC : get()->sa_family; }
+  bool is_unix() const { return unix_ != nullptr; }
   bool is_loopback() const;  // 127.0.0.0/8, ::1, unix
   bool is_wildcard() const;  // 0.0.0.0, ::
   std::uint16_t port() const;
@@ -41,14 +44,15 @@ class Address {
   bool operator==(const Address& other) const;
 
  private:
-  union Storage {
+  // A unix address is five times as large as an IP address, and rare: it lives elsewhere.
+  union Ip {
     sockaddr any;
     sockaddr_in v4;
     sockaddr_in6 v6;
-    sockaddr_un un;
   };
-  Storage storage_{};
+  Ip ip_{};
   socklen_t length_ = 0;
+  std::shared_ptr<const sockaddr_un> unix_;  // set exactly if it is one
 };
 
 }  // namespace damper::net

@@ -13,12 +13,15 @@ HttpListener::HttpListener(http::Worker& worker, Settings settings, std::vector<
     : worker_(worker),
       settings_(settings),
       make_stream_(std::move(make_stream)),
+      codec_options_(std::make_shared<http::H1ServerOptions>(codec_options(settings.options))),
       idle_timeout_(worker.loop, settings.options.idle_timeout),
       head_timeout_(worker.loop, settings.options.request_headers_timeout) {
   for (net::Fd& fd : sockets) {
     // Where we listen on one address, that is every connection's, and no connection need be asked for it.
     const net::Address address = net::Address::local_of(fd.get());
-    const std::string local = address.is_wildcard() ? "" : address.to_string();
+    const auto local = address.is_wildcard()
+                           ? nullptr
+                           : std::make_shared<const std::string>(address.to_string());
     sockets_.push_back(std::make_unique<net::Listener>(
         worker_.loop, std::move(fd),
         [this, local](net::Fd accepted, const net::Address& peer) {
@@ -34,9 +37,8 @@ HttpListener::HttpListener(http::Worker& worker, Settings settings, std::vector<
 
 HttpListener::~HttpListener() { close_all({Errc::kClosed, Side::kLocal, "the listener is gone"}); }
 
-std::unique_ptr<http::ServerCodec> HttpListener::make_codec() const {
-  const config::HttpOptions& o = settings_.options;
-  return std::make_unique<http::H1ServerCodec>(http::H1ServerOptions{
+http::H1ServerOptions HttpListener::codec_options(const config::HttpOptions& o) {
+  return {
       .accept_http_10 = o.http1.accept_http_10,
       .default_host_for_http_10 = o.http1.default_host_for_http_10,
       .enable_trailers = o.http1.enable_trailers,
@@ -44,10 +46,11 @@ std::unique_ptr<http::ServerCodec> HttpListener::make_codec() const {
       .max_head_bytes = o.max_request_headers_kb * std::size_t{1024},
       .max_headers = o.max_headers_count,
       .headers_with_underscores = static_cast<http::Underscores>(o.headers_with_underscores),
-      .proxy_100_continue = o.proxy_100_continue});
+      .proxy_100_continue = o.proxy_100_continue};
 }
 
-void HttpListener::accept(net::Fd fd, const net::Address& peer, const std::string& local) {
+void HttpListener::accept(net::Fd fd, const net::Address& peer,
+                          const std::shared_ptr<const std::string>& local) {
   settings_.process.accepted.fetch_add(1, std::memory_order_relaxed);
   upstream::Limit::Ticket place;
   if (settings_.max_connections) place = settings_.max_connections->take();
@@ -60,7 +63,8 @@ void HttpListener::accept(net::Fd fd, const net::Address& peer, const std::strin
   auto connection = std::make_unique<http::ServerConnection>(
       self, settings_.options,
       http::ServerConnection::Timeouts{.idle = idle_timeout_, .head = head_timeout_}, worker_.loop,
-      worker_.read_block, std::move(fd), net::make_plain_transport(), make_codec(), peer,
+      worker_.read_block, std::move(fd), net::make_plain_transport(),
+      std::make_unique<http::H1ServerCodec>(codec_options_), peer,
       worker_.new_id());
   http::ServerConnection& accepted = *connection;
   connections_.emplace(&accepted, Entry{std::move(connection), std::move(place)});

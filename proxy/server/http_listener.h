@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "http/h1_options.h"
 #include "http/server_connection.h"
 #include "http/worker.h"
 #include "net/listener.h"
@@ -41,8 +42,9 @@ class HttpListener final : private http::ServerConnection::Owner {
   void close_all(const Error& why);
 
  private:
-  void accept(net::Fd fd, const net::Address& peer, const std::string& local);
-  std::unique_ptr<http::ServerCodec> make_codec() const;
+  void accept(net::Fd fd, const net::Address& peer,
+              const std::shared_ptr<const std::string>& local);
+  static http::H1ServerOptions codec_options(const config::HttpOptions& options);
   void close_where(bool (*chosen)(const http::ServerConnection&));
 
   // http::ServerConnection::Owner
@@ -53,6 +55,7 @@ class HttpListener final : private http::ServerConnection::Owner {
   http::Worker& worker_;
   Settings settings_;
   MakeStream make_stream_;
+  std::shared_ptr<const http::H1ServerOptions> codec_options_;
   event::TimeoutQueue idle_timeout_;
   event::TimeoutQueue head_timeout_;
   struct Entry {
