@@ -56,13 +56,6 @@ Address Address::local_of(int fd) {
   return out;
 }
 
-Address Address::peer_of(int fd) {
-  Address out;
-  out.length_ = sizeof out.storage_;
-  if (getpeername(fd, &out.storage_.any, &out.length_) != 0) out.length_ = 0;
-  return out;
-}
-
 bool Address::is_loopback() const {
   switch (family()) {
     case AF_INET: return (ntohl(storage_.v4.sin_addr.s_addr) >> 24) == 127;

@@ -24,7 +24,6 @@ class Address {
   static std::optional<Address> from_endpoint(const config::Endpoint& endpoint);
 
   static Address local_of(int fd);
-  static Address peer_of(int fd);
 
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage_); }
   socklen_t length() const { return length_; }
