@@ -128,7 +128,8 @@ void Loop::run() {
   stopping_ = false;
 }
 
-void Loop::run_once() { turn(EVLOOP_NONBLOCK); }
+// Without EVLOOP_ONCE libevent would go on for as long as some socket is ready.
+void Loop::run_once() { turn(EVLOOP_ONCE | EVLOOP_NONBLOCK); }
 
 void Loop::turn(int flags) {
   now_known_ = false;
@@ -139,11 +140,13 @@ void Loop::turn(int flags) {
 
 void Loop::end_turn() {
   while (!end_of_turn_.empty() || !doomed_.empty()) {
-    for (EndOfTurn* work : std::exchange(end_of_turn_, {})) {
+    for (std::size_t i = 0; i < end_of_turn_.size(); ++i) {  // it may grow meanwhile
+      EndOfTurn* const work = end_of_turn_[i];
       if (!work) continue;
       work->queued_ = false;
       work->at_end_of_turn();
     }
+    end_of_turn_.clear();
     std::exchange(doomed_, {}).clear();
   }
 }
@@ -155,7 +158,7 @@ void Loop::at_end_of_turn(EndOfTurn& work) {
 
 void Loop::forget(EndOfTurn& work) {
   if (!std::exchange(work.queued_, false)) return;
-  std::erase(end_of_turn_, &work);
+  *std::find(end_of_turn_.begin(), end_of_turn_.end(), &work) = nullptr;
 }
 
 void Loop::post(std::function<void()> fn) {

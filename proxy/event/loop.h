@@ -71,7 +71,7 @@ class Loop final : public Scheduler {
   bool stopping_ = false;
   bool now_known_ = false;
   TimePoint now_{};
-  std::vector<EndOfTurn*> end_of_turn_;
+  std::vector<EndOfTurn*> end_of_turn_;  // null: forgotten
   std::vector<std::unique_ptr<Disposable>> doomed_;
   std::mutex mu_;
   std::vector<std::function<void()>> posted_;  // guarded by mu_

@@ -11,8 +11,8 @@ void TimeoutQueue::Member::leave() {
 }
 
 void TimeoutQueue::restart(Member& member) {
-  if (timeout_ == Duration::zero()) return;
   member.leave();
+  if (timeout_ == Duration::zero()) return;
   member.queue_ = this;
   member.since_ = scheduler_.now();
   member.before_ = last_;

@@ -7,17 +7,6 @@
 
 namespace damper::net {
 
-namespace {
-
-Address address_of(int fd, int (*ask)(int, sockaddr*, socklen_t*)) {
-  sockaddr_storage address{};
-  socklen_t length = sizeof address;
-  auto* any = reinterpret_cast<sockaddr*>(&address);
-  return ask(fd, any, &length) == 0 ? Address(any, length) : Address();
-}
-
-}  // namespace
-
 Address::Address(const sockaddr* address, socklen_t length) {
   const bool is_unix = length >= sizeof(sa_family_t) && address->sa_family == AF_UNIX;
   length_ = std::min<socklen_t>(length, is_unix ? sizeof(sockaddr_un) : sizeof ip_);
@@ -65,9 +54,12 @@ std::optional<Address> Address::from_endpoint(const config::Endpoint& endpoint) 
   return from_ip(endpoint.host, endpoint.port);
 }
 
-Address Address::local_of(int fd) { return address_of(fd, &::getsockname); }
-
-Address Address::peer_of(int fd) { return address_of(fd, &::getpeername); }
+Address Address::local_of(int fd) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  auto* any = reinterpret_cast<sockaddr*>(&address);
+  return ::getsockname(fd, any, &length) == 0 ? Address(any, length) : Address();
+}
 
 bool Address::is_loopback() const {
   switch (family()) {

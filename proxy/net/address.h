@@ -25,7 +25,6 @@ class Address {
   static std::optional<Address> from_endpoint(const config::Endpoint& endpoint);
 
   static Address local_of(int fd);
-  static Address peer_of(int fd);
 
   const sockaddr* get() const {
     return unix_ ? reinterpret_cast<const sockaddr*>(unix_.get()) : &ip_.any;
