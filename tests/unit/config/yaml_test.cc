@@ -2,25 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/show_tree.h"
+
 namespace damper::config {
 namespace {
-
-// The tree in one line: scalars as they are (quoted ones in quotes), [a, b], {k: v}.
-std::string show(const Value& value) {
-  std::string out;
-  switch (value.kind) {
-    case Value::Kind::kNull: return "null";
-    case Value::Kind::kScalar: return value.quoted ? "\"" + value.text + "\"" : value.text;
-    case Value::Kind::kSequence:
-      for (const Value* item : value.items) out += (out.empty() ? "" : ", ") + show(*item);
-      return "[" + out + "]";
-    case Value::Kind::kMapping:
-      for (const auto& entry : value.entries)
-        out += (out.empty() ? "" : ", ") + entry.key + ": " + show(*entry.value);
-      return "{" + out + "}";
-  }
-  return out;
-}
 
 std::string parse(std::string text) {
   Diagnostics diagnostics;
@@ -113,25 +98,6 @@ TEST(Yaml, RefusesDepthThatAliasesMake) {
             std::to_string(i - 1) + "]\n";
   }
   EXPECT_EQ(parse(text), "more than 100 levels");
-}
-
-TEST(TreeMerge, LaysOneTextOverAnother) {
-  const std::pair<std::pair<const char*, const char*>, const char*> cases[] = {
-      {{"a: 1\nb: 2\n", "b: 3\nc: 4\n"}, "{a: 1, b: 3, c: 4}"},
-      {{"a: { b: 1, c: 2 }\n", "a: { c: 3 }\n"}, "{a: {b: 1, c: 3}}"},
-      {{"a: [1]\n", "a: [2]\n"}, "{a: [1, 2]}"},
-      {{"num_retries: 1\n", "numRetries: 2\n"}, "{numRetries: 2}"},
-      {{"a: 1\n", ""}, "{a: 1}"},
-      {{"", "a: 1\n"}, "{a: 1}"},
-  };
-  for (const auto& [texts, expected] : cases) {
-    Diagnostics diagnostics;
-    auto under = parse_yaml(diagnostics.add_source("under", texts.first), diagnostics);
-    auto over = parse_yaml(diagnostics.add_source("over", texts.second), diagnostics);
-    ASSERT_TRUE(under && over);
-    under->merge(std::move(*over));
-    EXPECT_EQ(show(*under->root), expected);
-  }
 }
 
 }  // namespace
