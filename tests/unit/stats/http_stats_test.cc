@@ -58,25 +58,5 @@ TEST(HttpStats, TwoListenersOfOnePrefixShareTheirStatistics) {
   EXPECT_EQ(r.value(two.no_route), 1u);
 }
 
-TEST(ResponseCounters, CodesAreNamedWhenTheyAreFirstSeen) {
-  Registry r;
-  Cells& cells = r.new_cells();
-  ResponseCounters codes({r, "x.", "x.", {"l", "v"}}, "rq", ResponseCounters::PerCode::kYes);
-  EXPECT_EQ(r.text("rq_503", false), "");
-  codes.count(cells, 503);
-  codes.count(cells, 503);
-  codes.count(cells, 101);
-  EXPECT_EQ(r.text("", true),
-            "x.rq_101: 1\nx.rq_1xx: 1\nx.rq_503: 2\nx.rq_5xx: 2\nx.rq_completed: 3\n");
-}
-
-TEST(ResponseCounters, AStatusOutsideTheRangeIsOnlyCompleted) {
-  Registry r;
-  Cells& cells = r.new_cells();
-  ResponseCounters codes({r, "x.", "x.", {"l", "v"}}, "rq", ResponseCounters::PerCode::kYes);
-  for (const int status : {0, 99, 600, -1}) codes.count(cells, status);
-  EXPECT_EQ(r.text("", true), "x.rq_completed: 4\n");
-}
-
 }  // namespace
 }  // namespace damper::stats

@@ -114,117 +114,21 @@ TEST(Histogram, QuantilesLieEvenlyWithinABucket) {
   EXPECT_DOUBLE_EQ(v.quantile(0.99), 3'600'000);
 }
 
-class Report : public ::testing::Test {
- protected:
-  Report() {
-    const std::vector<Label> orders{{"envoy_cluster_name", "orders"}};
-    const std::vector<Label> odd{{"envoy_cluster_name", "a\"b\\c\nd"}};
-    total_ = r_.counter("cluster.orders.upstream_rq_total", "cluster.upstream_rq_total", orders);
-    const Counter other =
-        r_.counter("cluster.odd.upstream_rq_total", "cluster.upstream_rq_total", odd);
-    active_ = r_.gauge("cluster.orders.upstream_rq_active", "cluster.upstream_rq_active", orders);
-    const Counter refused = r_.counter("cluster.orders.retry_refused.limit",
-                                       "damper.cluster.retry-refused", {{"verdict", "limit"}});
-    times_ = r_.histogram("cluster.orders.upstream_rq_time", "cluster.upstream_rq_time", orders);
-    r_.counter("unused", "unused", {});
-    cells_.add(total_, 5);
-    cells_.add(other, 7);
-    cells_.add(refused);
-    cells_.add(active_, 1);
-    cells_.add(active_, -1);
-  }
-
-  Registry r_;
-  Cells& cells_ = r_.new_cells();
-  Counter total_;
-  Gauge active_;
-  Histogram times_;
-};
-
-TEST_F(Report, TextIsSortedByName) {
-  EXPECT_EQ(r_.text("", false),
-            "cluster.odd.upstream_rq_total: 7\n"
-            "cluster.orders.retry_refused.limit: 1\n"
-            "cluster.orders.upstream_rq_active: 0\n"
-            "cluster.orders.upstream_rq_time: No recorded values\n"
-            "cluster.orders.upstream_rq_total: 5\n"
-            "unused: 0\n");
-}
-
-TEST_F(Report, AGaugeThatCameBackToZeroWasUsed) {
-  EXPECT_EQ(r_.text("orders", true),
-            "cluster.orders.retry_refused.limit: 1\n"
-            "cluster.orders.upstream_rq_active: 0\n"
-            "cluster.orders.upstream_rq_total: 5\n");
-}
-
-TEST_F(Report, TextEstimatesTheQuantilesOfAHistogram) {
-  for (int i = 0; i < 10; ++i) cells_.record(times_, milliseconds(10));
-  EXPECT_EQ(r_.text("rq_time", true),
-            "cluster.orders.upstream_rq_time: P50(7.5) P90(9.5) P99(9.95) count(10)\n");
-}
-
-TEST_F(Report, JsonHasEnvoysShape) {
-  cells_.record(times_, milliseconds(1));
-  EXPECT_EQ(
-      r_.json("orders.upstream", false),
-      R"({"stats":[{"name":"cluster.orders.upstream_rq_active","value":0},)"
-      R"({"name":"cluster.orders.upstream_rq_total","value":5},)"
-      R"({"histograms":{"supported_quantiles":[50,90,99],"computed_quantiles":[)"
-      R"({"name":"cluster.orders.upstream_rq_time","values":[{"interval":null,"cumulative":0.75},)"
-      R"({"interval":null,"cumulative":0.95},{"interval":null,"cumulative":0.995}]}]}}]})");
-}
-
-TEST_F(Report, JsonOfNothingIsStillValid) {
-  EXPECT_EQ(
-      r_.json("no such name", false),
-      R"({"stats":[{"histograms":{"supported_quantiles":[50,90,99],"computed_quantiles":[]}}]})");
-}
-
-TEST_F(Report, PrometheusKeepsAFamilyTogetherUnderOneType) {
-  EXPECT_EQ(r_.prometheus("", true),
-            "# TYPE damper_cluster_retry_refused counter\n"
-            "damper_cluster_retry_refused{verdict=\"limit\"} 1\n"
-            "# TYPE envoy_cluster_upstream_rq_active gauge\n"
-            "envoy_cluster_upstream_rq_active{envoy_cluster_name=\"orders\"} 0\n"
-            "# TYPE envoy_cluster_upstream_rq_total counter\n"
-            "envoy_cluster_upstream_rq_total{envoy_cluster_name=\"a\\\"b\\\\c\\nd\"} 7\n"
-            "envoy_cluster_upstream_rq_total{envoy_cluster_name=\"orders\"} 5\n");
-}
-
-TEST_F(Report, PrometheusHistogramsAreCumulativeInMilliseconds) {
-  cells_.record(times_, microseconds(200));
-  cells_.record(times_, milliseconds(20));
-  cells_.record(times_, std::chrono::hours(2));
-  const std::string out = r_.prometheus("rq_time", false);
-  const std::string name = "envoy_cluster_upstream_rq_time";
-  EXPECT_EQ(out.find("# TYPE " + name + " histogram\n" + name +
-                     "_bucket{envoy_cluster_name=\"orders\",le=\"0.5\"} 1\n"),
-            0u);
-  for (const char* line : {"_bucket{envoy_cluster_name=\"orders\",le=\"10\"} 1\n",
-                           "_bucket{envoy_cluster_name=\"orders\",le=\"25\"} 2\n",
-                           "_bucket{envoy_cluster_name=\"orders\",le=\"300000\"} 2\n",
-                           "_bucket{envoy_cluster_name=\"orders\",le=\"3600000\"} 2\n",
-                           "_bucket{envoy_cluster_name=\"orders\",le=\"+Inf\"} 3\n",
-                           "_sum{envoy_cluster_name=\"orders\"} 7200020.2\n",
-                           "_count{envoy_cluster_name=\"orders\"} 3\n"}) {
-    EXPECT_NE(out.find(name + line), std::string::npos) << line;
-  }
-}
-
-TEST_F(Report, PrometheusWithoutLabelsHasNoEmptyBraces) {
-  EXPECT_EQ(r_.prometheus("unused", false), "# TYPE envoy_unused counter\nenvoy_unused 0\n");
-}
-
-TEST_F(Report, ResetTouchesCountersOnly) {
-  cells_.add(active_, 4);
-  cells_.record(times_, milliseconds(1));
-  r_.reset_counters();
-  EXPECT_EQ(r_.value(total_), 0u);
-  EXPECT_EQ(r_.value(active_), 4);
-  EXPECT_EQ(r_.value(times_).count(), 1u);
-  cells_.add(total_, 2);
-  EXPECT_EQ(r_.value(total_), 2u);
+TEST(Registry, ResetTouchesCountersOnly) {
+  Registry r;
+  Cells& cells = r.new_cells();
+  const Counter c = simple_counter(r, "c");
+  const Gauge g = r.gauge("g", "g", {});
+  const Histogram h = r.histogram("h", "h", {});
+  cells.add(c, 5);
+  cells.add(g, 4);
+  cells.record(h, milliseconds(1));
+  r.reset_counters();
+  EXPECT_EQ(r.value(c), 0u);
+  EXPECT_EQ(r.value(g), 4);
+  EXPECT_EQ(r.value(h).count(), 1u);
+  cells.add(c, 2);
+  EXPECT_EQ(r.value(c), 2u);
 }
 
 }  // namespace
