@@ -111,7 +111,7 @@ class Buffer {
     std::uint32_t length = 0;
     std::string_view view() const { return {block->bytes() + offset, length}; }
   };
-  static constexpr std::uint32_t kInline = 2;
+  static constexpr std::uint32_t kInline = 1;
 
   Slice& slice(std::uint32_t i) { return slices_[first_ + i]; }
   const Slice& slice(std::uint32_t i) const { return slices_[first_ + i]; }

@@ -14,7 +14,6 @@ ServerConnection::ServerConnection(Owner& owner, const config::HttpOptions& opti
       options_(options),
       timeouts_(timeouts),
       codec_(std::move(codec)),
-      peer_(peer),
       peer_text_(peer.to_string()),
       id_(id),
       connection_(loop, block, std::move(fd), std::move(transport), *this,
@@ -29,8 +28,9 @@ const std::string& ServerConnection::local_text() {
 }
 
 std::string_view ServerConnection::peer_ip() const {
-  if (peer_.is_unix()) return {};
-  std::string_view ip = std::string_view(peer_text_).substr(0, peer_text_.rfind(':'));
+  const std::size_t colon = peer_text_.rfind(':');
+  if (colon == std::string::npos || peer_text_.front() == '/') return {};  // a unix socket
+  std::string_view ip = std::string_view(peer_text_).substr(0, colon);
   if (ip.starts_with('[')) ip = ip.substr(1, ip.size() - 2);
   return ip;
 }

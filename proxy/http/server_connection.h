@@ -67,8 +67,13 @@ class ServerConnection final : public event::Disposable,
   void end_after_next_request() { last_request_ = true; }
   void close(const Error& why) { connection_.close(why); }
 
+  // For its owner, who keeps many: where it is kept.
+  std::size_t place() const { return place_; }
+  void set_place(std::size_t place) { place_ = place; }
+
   std::uint64_t id() const { return id_; }
-  const net::Address& peer() const { return peer_; }
+  bool peer_trusted() const { return peer_trusted_; }
+  void set_peer_trusted(bool trusted) { peer_trusted_ = trusted; }  // false until then
   const std::string& peer_text() const { return peer_text_; }
   std::string_view peer_ip() const;  // of peer_text(); empty for a unix socket
   const std::string& local_text();
@@ -111,14 +116,15 @@ class ServerConnection final : public event::Disposable,
   Timeouts timeouts_;
   std::unique_ptr<ServerCodec> codec_;
   std::vector<Entry> streams_;
-  net::Address peer_;
   std::string peer_text_;
   std::shared_ptr<const std::string> local_text_;  // its listener's, or asked for when needed
   std::unique_ptr<event::Timer> max_age_;
   std::uint64_t id_;
+  std::size_t place_ = 0;
   std::uint32_t requests_ = 0;
   bool waiting_for_head_ = false;
   bool last_request_ = false;
+  bool peer_trusted_ = false;
   net::Connection connection_;
 };
 

@@ -67,7 +67,9 @@ void HttpListener::accept(net::Fd fd, const net::Address& peer,
       std::make_unique<http::H1ServerCodec>(codec_options_), peer,
       worker_.new_id());
   http::ServerConnection& accepted = *connection;
-  connections_.emplace(&accepted, Entry{std::move(connection), std::move(place)});
+  accepted.set_place(connections_.size());
+  accepted.set_peer_trusted(settings_.trust.contains(peer.get()));
+  connections_.push_back({std::move(connection), std::move(place)});
   worker_.cells.add(settings_.stats.downstream_cx_total);
   worker_.cells.add(settings_.stats.downstream_cx_http1_total);
   worker_.cells.add(settings_.stats.downstream_cx_active, 1);
@@ -97,13 +99,18 @@ void HttpListener::on_closed(http::ServerConnection& connection, const Error& wh
   cells.add(stats.downstream_cx_rx_bytes_total, connection.bytes_read());
   cells.add(stats.downstream_cx_tx_bytes_total, connection.bytes_written());
   if (settings_.counts_for_drain) settings_.process.connections.fetch_sub(1);
-  auto entry = connections_.extract(&connection);
-  if (entry) worker_.loop.destroy_later(std::move(entry.mapped().connection));
+  Entry& entry = connections_[connection.place()];
+  worker_.loop.destroy_later(std::move(entry.connection));
+  if (&entry != &connections_.back()) {
+    entry = std::move(connections_.back());
+    entry.connection->set_place(connection.place());
+  }
+  connections_.pop_back();
 }
 
 void HttpListener::close_where(bool (*chosen)(const http::ServerConnection&)) {
   std::vector<http::ServerConnection*> all;
-  for (const auto& [connection, owned] : connections_) all.push_back(connection);
+  for (const Entry& entry : connections_) all.push_back(entry.connection.get());
   for (http::ServerConnection* connection : all) {
     if (chosen(*connection)) connection->drain();
   }
@@ -111,8 +118,8 @@ void HttpListener::close_where(bool (*chosen)(const http::ServerConnection&)) {
 
 void HttpListener::drain() {
   draining_ = true;
-  for (const auto& [connection, owned] : connections_) {
-    if (connection->unused()) connection->end_after_next_request();
+  for (const Entry& entry : connections_) {
+    if (entry.connection->unused()) entry.connection->end_after_next_request();
   }
   close_where([](const http::ServerConnection& c) { return !c.unused(); });
 }
@@ -125,7 +132,7 @@ void HttpListener::close_idle() {
 
 void HttpListener::close_all(const Error& why) {
   sockets_.clear();
-  while (!connections_.empty()) connections_.begin()->first->close(why);
+  while (!connections_.empty()) connections_.back().connection->close(why);
 }
 
 }  // namespace damper::server

@@ -3,12 +3,12 @@
 #pragma once
 #include <functional>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "http/h1_options.h"
 #include "http/server_connection.h"
 #include "http/worker.h"
+#include "net/cidr.h"
 #include "net/listener.h"
 #include "server/process.h"
 #include "stats/http_stats.h"
@@ -27,6 +27,7 @@ class HttpListener final : private http::ServerConnection::Owner {
     stats::HttpStats& stats;
     Process& process;
     upstream::Limit* max_connections;  // of the listener on all workers; null: any number
+    const net::CidrSet& trust;         // peers that may steer
     bool counts_for_drain;             // the process waits for its connections before it ends
   };
 
@@ -62,7 +63,7 @@ class HttpListener final : private http::ServerConnection::Owner {
     std::unique_ptr<http::ServerConnection> connection;
     upstream::Limit::Ticket place;
   };
-  std::unordered_map<http::ServerConnection*, Entry> connections_;
+  std::vector<Entry> connections_;  // each knows its place
   std::vector<std::unique_ptr<net::Listener>> sockets_;
   bool draining_ = false;
 };

@@ -78,6 +78,7 @@ class Server {
 
   Admin admin_;
   config::HttpOptions admin_http_;
+  const net::CidrSet admin_trust_;
   std::unique_ptr<HttpListener> admin_listener_;
   std::vector<std::unique_ptr<event::SignalHandle>> signals_;
 

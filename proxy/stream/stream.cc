@@ -57,11 +57,9 @@ void Stream::start_clocks() {
 
 // What is decided before the route: who asks, and whether such a request is served at all.
 std::optional<Reply> Stream::admit(bool end) {
-  const net::Address& peer = connection_->peer();
-  const bool trusted = frontend_->config->trust.contains(peer.get());
   const http::Origin origin = http::prepare_request(
       head_, options(), frontend_->config->bootstrap->node,
-      {.address = connection_->peer_ip(), .trusted = trusted, .tls = false}, worker().random);
+      {.address = connection_->peer_ip(), .trusted = connection_->peer_trusted(), .tls = false}, worker().random);
   may_steer_ = origin.may_steer;
   if (frontend_->config->listener->edge) http::strip_request_at_edge(head_.fields);
 
