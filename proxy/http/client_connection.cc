@@ -83,11 +83,6 @@ void ClientConnection::abandon(StreamId id) {
   connection_.resume(net::Connection::kBackPressure);
 }
 
-void ClientConnection::retire() {
-  retiring_ = true;
-  if (streams_.empty()) connection_.close({Errc::kClosed, Side::kLocal, "no longer needed"});
-}
-
 Status ClientConnection::on_bytes(Buffer& in) {
   // Nobody has asked: an answer to nothing (408 of a server that tired of waiting) must never meet
   // the next request.
@@ -112,7 +107,7 @@ Status ClientConnection::on_eof(Buffer&) {
 // After the codec has returned: a stream that ended has freed its place.
 void ClientConnection::end_turn_of_streams() {
   if (connection_.closed() || !std::exchange(stream_ended_, false)) return;
-  if (!codec_->reusable() || retiring_) {
+  if (!codec_->reusable()) {
     if (streams_.empty()) {
       connection_.close({Errc::kClosed, Side::kLocal, "cannot be used again"});
     }

@@ -72,8 +72,6 @@ class ClientConnection final : public event::Disposable,
   void abandon(StreamId id);
 
   void close(const Error& why) { connection_.close(why); }
-  // No further streams; closes when those that run have ended.
-  void retire();
 
   std::uint64_t id() const { return id_; }
   bool idle() const { return streams_.empty(); }
@@ -83,7 +81,7 @@ class ClientConnection final : public event::Disposable,
     return lost_race_;
   }  // it died under a request before any byte of the response
   std::size_t requests() const { return requests_; }
-  bool looks_alive() const { return !connection_.has_unread_bytes(); }
+  bool looks_alive() const { return !connection_.has_unread(); }
   const std::string& local_text();
   std::uint64_t bytes_read() const { return connection_.bytes_read(); }
   std::uint64_t bytes_written() const { return connection_.bytes_written(); }
@@ -128,7 +126,6 @@ class ClientConnection final : public event::Disposable,
   std::size_t requests_ = 0;
   std::size_t drained_bytes_ = 0;
   bool connected_ = false;
-  bool retiring_ = false;
   bool stream_ended_ = false;
   bool lost_race_ = false;
   net::Connection connection_;

@@ -40,11 +40,6 @@ void ServerConnection::on_connected() {
     max_age_ = connection_.loop().timer([this] { drain(); });
     max_age_->arm(options_.max_connection_duration);
   }
-  rest();
-}
-
-void ServerConnection::rest() {
-  streams_.shrink_to_fit();  // thousands of connections may rest
   timeouts_.idle.restart(*this);
 }
 
@@ -57,21 +52,17 @@ Status ServerConnection::on_bytes(Buffer& in) {
     close_if_finished(true);
     return Ok{};
   }
-  if (streams_.empty()) {
-    if (codec_->idle() && in.empty()) {
-      rest();
-    } else if (timeouts_.head.timeout() > Duration::zero()) {
-      if (!waiting_for_head_) timeouts_.head.restart(*this);
-      waiting_for_head_ = true;
-    }
+  const bool in_head = streams_.empty() && !codec_->idle();
+  if (in_head && !head_timed_ && timeouts_.head.timeout() > Duration::zero()) {
+    timeouts_.head.restart(*this);
+    head_timed_ = true;
   }
   return Ok{};
 }
 
-Status ServerConnection::on_eof(Buffer& in) {
-  // A half-closed client cannot be told from one that has left; like its peers Damper stops working
-  // for it.
-  (void)in;
+// A half-closed client cannot be told from one that has left; like its peers Damper stops working
+// for it.
+Status ServerConnection::on_eof(Buffer&) {
   return Error{Errc::kClosed, Side::kDownstream, "the client closed the connection"};
 }
 
@@ -98,12 +89,13 @@ void ServerConnection::on_closed(const Error& why) {
 }
 
 void ServerConnection::on_timeout() {
-  owner_.on_timeout_of(*this, waiting_for_head_);
-  if (waiting_for_head_) {
+  const bool in_head = !codec_->idle();  // without a head timeout that of idleness ends it too
+  owner_.on_timeout_of(*this, in_head);
+  if (in_head) {
     on_bad_request(0, 408, {Errc::kTimeout, Side::kDownstream, "request_header_timeout"});
-    return;
+  } else {
+    drain();
   }
-  drain();
 }
 
 ServerConnection::Entry* ServerConnection::find(StreamId id) {
@@ -114,7 +106,7 @@ ServerConnection::Entry* ServerConnection::find(StreamId id) {
 
 ServerStream& ServerConnection::open(StreamId id) {
   leave();
-  waiting_for_head_ = false;
+  head_timed_ = false;
   ++requests_;
   streams_.push_back({.id = id, .stream = owner_.make_stream(*this, id)});
   return *streams_.back().stream;
@@ -194,15 +186,17 @@ void ServerConnection::end_stream(StreamId id) {
   close_if_finished(linger);
   if (connection_.closing()) return;
   if (connection_.has_input()) connection_.deliver_later();
-  if (streams_.empty()) rest();
+  if (!streams_.empty()) return;
+  streams_.shrink_to_fit();  // thousands of connections may rest
+  timeouts_.idle.restart(*this);
 }
 
 void ServerConnection::close_if_finished(bool linger) {
   if (!codec_->finished() || !streams_.empty()) return;
   leave();
-  if (codec_->cut_response()) return connection_.abort_when_flushed();
-  const bool unread = linger || connection_.has_input();
-  connection_.close_when_flushed(unread ? options_.delayed_close_timeout : Duration::zero());
+  const Duration patience = options_.delayed_close_timeout;
+  if (codec_->cut_response()) return connection_.abort_when_flushed(patience);
+  connection_.close_when_flushed(patience, linger || connection_.has_input());
 }
 
 void ServerConnection::drain() {

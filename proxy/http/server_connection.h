@@ -109,7 +109,6 @@ class ServerConnection final : public event::Disposable,
   Entry* find(StreamId id);
   ServerStream& open(StreamId id);
   void close_if_finished(bool linger);
-  void rest();  // between requests: start the clock of idleness
 
   Owner& owner_;
   const config::HttpOptions& options_;
@@ -122,7 +121,7 @@ class ServerConnection final : public event::Disposable,
   std::uint64_t id_;
   std::size_t place_ = 0;
   std::uint32_t requests_ = 0;
-  bool waiting_for_head_ = false;
+  bool head_timed_ = false;  // the time of the head that is being read has begun
   bool last_request_ = false;
   bool peer_trusted_ = false;
   net::Connection connection_;

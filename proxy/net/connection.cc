@@ -1,5 +1,6 @@
 #include "net/connection.h"
 
+#include <cerrno>
 #include <cstring>
 #include <sys/socket.h>
 #include <utility>
@@ -50,7 +51,7 @@ void Connection::handshake() {
 void Connection::on_readable() {
   switch (state_) {
     case State::kHandshaking: return handshake();
-    case State::kOpen: return read_once();
+    case State::kOpen: return closing_ ? discard_input() : read_once();
     case State::kLingering: return discard_input();
     case State::kConnecting:
     case State::kClosed: return;
@@ -124,6 +125,7 @@ void Connection::at_end_of_turn() {
 }
 
 void Connection::write_out() {
+  const std::uint64_t before = bytes_written_;
   while (!out_.empty()) {
     const auto progress = transport_->write(fd_.get(), out_);
     if (!progress) return on_write_failed(progress.error());
@@ -136,7 +138,9 @@ void Connection::write_out() {
     owner_.on_drained();
     if (closed()) return;
   }
-  if (closing_ && out_.empty()) end_writing();
+  if (!closing_) return;
+  if (out_.empty()) return end_writing();
+  if (bytes_written_ != before || !last_wait_) wait_for_peer();
 }
 
 // The peer takes nothing more, but what it said before may still wait to be read: an early answer,
@@ -152,29 +156,35 @@ void Connection::on_write_failed(const Error& why) {
   close(why);
 }
 
-void Connection::close_when_flushed(Duration linger) {
+void Connection::close_when_flushed(Duration patience, bool linger) {
   if (closing()) return;
   closing_ = true;
-  linger_for_ = linger;
+  patience_ = patience;
+  linger_ = linger && patience > Duration::zero();
   flush_later();
 }
 
-void Connection::abort_when_flushed() {
+void Connection::abort_when_flushed(Duration patience) {
   if (closing()) return;
   set_abortive_close(fd_.get());
-  close_when_flushed(Duration::zero());
+  close_when_flushed(patience, false);
 }
 
 void Connection::end_writing() {
-  if (linger_for_ == Duration::zero()) {
-    return close({Errc::kClosed, Side::kLocal, "closed after the last answer"});
-  }
+  if (!linger_) return close({Errc::kClosed, Side::kLocal, "closed after the last answer"});
   state_ = State::kLingering;
   in_.clear();
   transport_->shutdown(fd_.get());
   io_->want_read(true);
-  linger_ = loop_.timer([this] { close({Errc::kTimeout, Side::kLocal, "lingered long enough"}); });
-  linger_->arm(linger_for_);
+  wait_for_peer();
+}
+
+void Connection::wait_for_peer() {
+  if (patience_ == Duration::zero()) return;
+  if (!last_wait_) {
+    last_wait_ = loop_.timer([this] { close({Errc::kTimeout, Side::kLocal, "waited to close"}); });
+  }
+  last_wait_->arm(patience_);
 }
 
 void Connection::pause(Pause reason) {
@@ -192,15 +202,16 @@ void Connection::close(const Error& why) {
   const Error kept = why;  // `why` may live in what the owner is about to drop
   io_.reset();
   fd_ = Fd();
-  if (linger_) linger_->cancel();
+  last_wait_.reset();
   in_.clear();
   out_.clear();
   owner_.on_closed(kept);
 }
 
-bool Connection::has_unread_bytes() const {
+bool Connection::has_unread() const {
   char byte = 0;
-  return ::recv(fd_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
+  const ssize_t n = ::recv(fd_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return n >= 0 || (errno != EAGAIN && errno != EINTR);
 }
 
 }  // namespace damper::net

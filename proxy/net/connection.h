@@ -63,23 +63,26 @@ class Connection final : public event::IoTarget, public event::EndOfTurn {
   void pause(Pause reason);
   void resume(Pause reason);
 
-  // Closes once everything is written. With `linger` the peer may go on sending for that long (and
-  // is not listened to), so that it reads our last answer instead of a reset.
-  void close_when_flushed(Duration linger);
-  void abort_when_flushed();  // with RST: the peer must see that something is missing
+  // Closes once everything is written; from now on the peer is not listened to. With `linger` it
+  // may go on sending, so that it reads our last answer instead of a reset. A peer that takes
+  // nothing, or does not end its side, is waited for as long as `patience`; zero: for what is
+  // unsent without end, but no lingering (Envoy's delayed_close_timeout).
+  void close_when_flushed(Duration patience, bool linger);
+  void abort_when_flushed(Duration patience);  // with RST: the peer must see that something is
+                                               // missing
   void close(const Error& why);
 
   bool closed() const { return state_ == State::kClosed; }
   bool closing() const { return closing_ || closed(); }
   std::size_t unsent_bytes() const { return out_.size(); }
   bool has_input() const { return !in_.empty(); }
-  bool has_unread_bytes()
-      const;  // by a look at the socket: bytes or an end that have not been delivered
+  // By a look at the socket: is there anything that has not been delivered, bytes, an end or an
+  // error?
+  bool has_unread() const;
   int fd() const { return fd_.get(); }
   std::uint64_t bytes_read() const { return bytes_read_; }
   std::uint64_t bytes_written() const { return bytes_written_; }
   event::Loop& loop() { return loop_; }
-  Transport& transport() { return *transport_; }
 
   void on_readable() override;
   void on_writable() override;
@@ -95,6 +98,7 @@ class Connection final : public event::IoTarget, public event::EndOfTurn {
   void write_out();
   void on_write_failed(const Error& why);
   void end_writing();
+  void wait_for_peer();
 
   static constexpr std::size_t kBacklogBytes = 128 * 1024;
   static constexpr std::size_t kLowMark = 64 * 1024;
@@ -105,17 +109,18 @@ class Connection final : public event::IoTarget, public event::EndOfTurn {
   Fd fd_;
   std::unique_ptr<Transport> transport_;
   std::optional<event::IoHandle> io_;
-  std::unique_ptr<event::Timer> linger_;
+  std::unique_ptr<event::Timer> last_wait_;
   Buffer in_;
   Buffer out_;
   std::uint64_t bytes_read_ = 0;
   std::uint64_t bytes_written_ = 0;
-  Duration linger_for_{};
+  Duration patience_{};
   unsigned paused_ = 0;
   State state_;
   bool deliver_ = false;
   bool notify_drained_ = false;
   bool closing_ = false;
+  bool linger_ = false;
 };
 
 }  // namespace damper::net

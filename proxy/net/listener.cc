@@ -36,10 +36,9 @@ void Listener::on_readable() {
     const int error = errno;
     if (error == EAGAIN || error == EWOULDBLOCK) return;
     if (concerns_peer(error)) continue;
-    on_error_(error);
     io_.want_read(false);
     rest_->arm(std::chrono::milliseconds(100));
-    return;
+    return on_error_(error);
   }
 }
 

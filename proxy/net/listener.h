@@ -19,10 +19,6 @@ class Listener final : public event::IoTarget {
   void on_readable() override;
   void on_writable() override {}
 
-  void stop() {
-    rest_->cancel();
-    io_.want_read(false);
-  }
   Address address() const { return Address::local_of(fd_.get()); }
 
  private:

@@ -56,7 +56,7 @@ class ScriptedTransport final : public net::Transport {
 
  private:
   template <class Steps>
-  static auto pop(Steps& steps) {
+  static typename Steps::value_type pop(Steps& steps) {
     auto step = std::move(steps.front());
     steps.pop_front();
     return step;
