@@ -39,14 +39,25 @@ ScriptedUpstream::~ScriptedUpstream() {
   }
   ::shutdown(listener_, SHUT_RDWR);
   acceptor_.join();
-  for (std::thread& thread : threads_) thread.join();
+  wait_for_scripts_to_end();
+  join_finished();
   ::close(listener_);
+}
+
+void ScriptedUpstream::join_finished() {
+  std::list<std::thread> finished;
+  {
+    const std::lock_guard lock(mu_);
+    finished.swap(finished_);
+  }
+  for (std::thread& thread : finished) thread.join();
 }
 
 void ScriptedUpstream::accept_connections() {
   for (int number = 0;; ++number) {
     const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (fd < 0) return;
+    join_finished();
     const std::lock_guard lock(mu_);
     if (stopping_) {
       ::close(fd);
@@ -55,13 +66,15 @@ void ScriptedUpstream::accept_connections() {
     ++accepted_;
     ++running_;
     open_.push_back(fd);
-    threads_.emplace_back([this, fd, number] {
+    const auto thread = threads_.emplace(threads_.end());
+    *thread = std::thread([this, fd, number, thread] {
       WireConnection connection(fd);
       script_(*this, connection, number);
       const std::lock_guard inner(mu_);
       open_.remove(fd);
       connection.close();
       --running_;
+      finished_.splice(finished_.end(), threads_, thread);
       changed_.notify_all();
     });
     changed_.notify_all();

@@ -40,6 +40,7 @@ class ScriptedUpstream {
 
  private:
   void accept_connections();
+  void join_finished();
 
   Script script_;
   int listener_ = -1;
@@ -52,6 +53,7 @@ class ScriptedUpstream {
   bool stopping_ = false;
   std::list<int> open_;
   std::list<std::thread> threads_;
+  std::list<std::thread> finished_;  // their scripts have returned
   std::thread acceptor_;
 };
 
