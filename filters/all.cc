@@ -1,5 +1,8 @@
 #include "filters/all.h"
 
+#include <unordered_map>
+#include <utility>
+
 #include "filters/buffer/buffer.h"
 #include "filters/fault/fault.h"
 #include "filters/headers/headers.h"
@@ -38,16 +41,65 @@ Result<FilterFactory> make_factory(const config::BufferFilter& settings,
   });
 }
 
+Result<FilterFactory> make_factory(const config::FilterSettings& settings,
+                                   const route::ValueCompiler& compiler) {
+  return std::visit([&](const auto& s) { return make_factory(s, compiler); }, settings);
+}
+
+Result<FilterFactory> make_factory(const config::FilterOverride& instead,
+                                   const route::ValueCompiler& compiler) {
+  if (!instead.disabled) return make_factory(*instead.settings, compiler);
+  return FilterFactory(
+      [](const route::RouteEntry*, StreamContext&, http::Worker&) { return nullptr; });
+}
+
+// The most specific word about the filter of that name; null: none changes it.
+const config::FilterOverride* override_of(
+    std::string_view name,
+    std::initializer_list<const std::vector<config::FilterOverride>*> levels) {
+  for (const auto* level : levels) {
+    for (const config::FilterOverride& o : *level) {
+      if (o.name == name) return o.disabled || o.settings ? &o : nullptr;
+    }
+  }
+  return nullptr;
+}
+
+using ByRoute = std::unordered_map<const config::Route*, FilterFactory>;
+
+Result<ByRoute> factories_by_route(const std::string& name, const config::RouteConfig& routes,
+                                   const route::ValueCompiler& compiler) {
+  ByRoute out;
+  for (const config::VirtualHost& host : routes.virtual_hosts) {
+    for (const config::Route& route : host.routes) {
+      const auto* instead = override_of(
+          name, {&route.filter_overrides, &host.filter_overrides, &routes.filter_overrides});
+      if (!instead) continue;
+      TRY_ASSIGN(FilterFactory factory, make_factory(*instead, compiler));
+      out.emplace(&route, std::move(factory));
+    }
+  }
+  return out;
+}
+
+FilterFactory choose_by_route(FilterFactory usual, ByRoute by_route) {
+  if (by_route.empty()) return usual;
+  return [usual = std::move(usual), by_route = std::move(by_route)](
+             const route::RouteEntry* route, StreamContext& stream, http::Worker& worker) {
+    const auto at = by_route.find(route->route);
+    return (at == by_route.end() ? usual : at->second)(route, stream, worker);
+  };
+}
+
 }  // namespace
 
-Result<std::vector<FilterFactory>> make_factories(const std::vector<config::Filter>& settings,
+Result<std::vector<FilterFactory>> make_factories(const config::HttpOptions& options,
                                                   const route::ValueCompiler& compiler) {
   std::vector<FilterFactory> out;
-  for (const config::Filter& filter : settings) {
-    auto factory =
-        std::visit([&](const auto& s) { return make_factory(s, compiler); }, filter.settings);
-    if (!factory) return factory.error();
-    out.push_back(*std::move(factory));
+  for (const config::Filter& filter : options.filters) {
+    TRY_ASSIGN(FilterFactory usual, make_factory(filter.settings, compiler));
+    TRY_ASSIGN(ByRoute by_route, factories_by_route(filter.name, options.routes, compiler));
+    out.push_back(choose_by_route(std::move(usual), std::move(by_route)));
   }
   return out;
 }

@@ -74,6 +74,7 @@ int serve(const Arguments& args, const config::Loaded& loaded) {
     std::cerr << "damper: " << started.error().detail << "\n";
     return 1;
   }
+  server.catch_signals();
   server.run();
   return 0;
 }

@@ -107,6 +107,7 @@ bool Attempt::request_on_wire() const { return may_send() && connection_->on_wir
 
 void Attempt::pause_response() {
   stop_clock();
+  if (idle_) idle_->cancel();  // now it is the client who keeps us waiting
   if (may_send()) connection_->pause_body(id_);
 }
 

@@ -49,6 +49,7 @@ void Router::on_request_head(http::RequestHead& head, bool end) {
 
 bool Router::choose_cluster(const http::RequestHead& head) {
   pick_ = route_.pick_cluster(head, worker_.random);
+  downstream_.set_cluster(pick_);
   cluster_ = clusters_.find(pick_.name);
   if (cluster_) {
     record().cluster = cluster_->config().name;
@@ -235,7 +236,7 @@ void Router::write_attempt_headers() {
   const auto attempt = static_cast<std::uint32_t>(record().attempts.size());
   if (route_.virtual_host->include_request_attempt_count) {
     std::string count;
-    append_number(count, std::max(attempt, incoming_attempts_ + attempt - 1));
+    append_number(count, std::max(attempt, incoming_attempts_));
     fields.set(HeaderId::kXEnvoyAttemptCount, count);
   }
   if (route_.virtual_host->include_is_timeout_retry_header && attempt > 1) {
@@ -285,6 +286,7 @@ void Router::on_attempt_head(http::ResponseHead&& head, bool end) {
                                                       retriable_header_names_.end(), matches_name),
                         .request_on_wire = true,
                         .any_attempt_on_wire = true};
+  any_on_wire_ = true;
   note_outcome(outcome);
   ticket_.reset();
   auto decision = decide(outcome);
@@ -294,7 +296,7 @@ void Router::on_attempt_head(http::ResponseHead&& head, bool end) {
     retry_later(std::move(*again));
     return;
   }
-  give_up(std::get<retry::GiveUp>(decision).verdict, outcome);
+  give_up(std::get<retry::GiveUp>(decision).verdict);
   const std::uint32_t num_retries = policy_ ? policy_->num_retries : 0;
   if (retry::marks_response(verdict_, num_retries)) mark(head.fields);
   deliver(std::move(head), end);
@@ -353,7 +355,7 @@ void Router::on_attempt_failed(const AttemptFailure& failure) {
     retry_later(std::move(*again));
     return;
   }
-  give_up(std::get<retry::GiveUp>(decision).verdict, outcome);
+  give_up(std::get<retry::GiveUp>(decision).verdict);
   deliver_failure(failure);
 }
 
@@ -415,8 +417,8 @@ void Router::retry_later(retry::Retry&& again) {
   wait_->arm(again.wait);
 }
 
-void Router::give_up(Verdict verdict, const Outcome& outcome) {
-  if (record().attempts.size() > 1 && !retry::is_failure(outcome)) {
+void Router::give_up(Verdict verdict) {
+  if (record().attempts.size() > 1 && verdict == Verdict::kNone) {
     cells().add(stats().upstream_rq_retry_success);
     cells().add(stats().retry.retry_success);
   }

@@ -69,7 +69,7 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   void note_outcome(const retry::Outcome& outcome);
   void report_to_host(const retry::Outcome& outcome);
   void retry_later(retry::Retry&& retry);
-  void give_up(retry::Verdict verdict, const retry::Outcome& outcome);
+  void give_up(retry::Verdict verdict);
   void deliver(http::ResponseHead&& head, bool end);
   void deliver_failure(const AttemptFailure& failure);
   void fail_started_response(const AttemptFailure& failure);

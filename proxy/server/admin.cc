@@ -191,8 +191,11 @@ AdminReply Admin::config_dump(const Query&) {
 
 AdminReply Admin::listeners(const Query&) {
   AdminReply reply;
+  auto address = hooks_.addresses().begin();
   for (const config::Listener& listener : hooks_.snapshot().bootstrap->listeners) {
-    reply.body += listener.name + "::" + listener.address.to_string() + "\n";
+    for (std::size_t i = 0; i <= listener.additional_addresses.size(); ++i) {
+      reply.body += listener.name + "::" + (address++)->to_string() + "\n";
+    }
   }
   return reply;
 }

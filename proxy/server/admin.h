@@ -26,6 +26,8 @@ class Admin {
     std::function<const Snapshot&()> snapshot;
     std::function<const upstream::Hosts&(std::size_t cluster)> hosts;
     std::function<const std::string&()> config_json;
+    std::function<const std::vector<net::Address>&()>
+        addresses;  // of the listeners, in their order
   };
 
   Admin(Registries& registries, Process& process, Hooks hooks)

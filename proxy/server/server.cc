@@ -36,7 +36,8 @@ Server::Server(Options options, std::shared_ptr<const config::Bootstrap> bootstr
                   },
               .snapshot = [this]() -> const Snapshot& { return *snapshot_; },
               .hosts = [this](std::size_t i) -> const upstream::Hosts& { return hosts_[i]; },
-              .config_json = [this]() -> const std::string& { return options_.config_json; }}) {}
+              .config_json = [this]() -> const std::string& { return options_.config_json; },
+              .addresses = [this]() -> const std::vector<net::Address>& { return addresses_; }}) {}
 
 Server::~Server() {
   workers_.clear();
@@ -219,7 +220,6 @@ void Server::start_workers(Sockets sockets) {
 // ----------------------------------------------------------------------------------------------------------
 
 void Server::run() {
-  catch_signals();
   main_.loop.run();
   workers_.clear();
   log::info("stopped");

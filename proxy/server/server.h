@@ -32,8 +32,9 @@ class Server {
 
   // Binds all addresses and starts the workers. An Error leaves nothing running.
   Status start();
-  void run();   // until a signal, /quitquitquit or stop()
-  void stop();  // any thread: drains, then ends
+  void catch_signals();  // SIGTERM and SIGINT are stop(); the process has one server that may
+  void run();            // until a signal, /quitquitquit or stop()
+  void stop();           // any thread: drains, then ends
 
   // For tests, after start(): where the listeners really are (port 0 in the configuration), in
   // their order.
@@ -52,7 +53,6 @@ class Server {
   std::unique_ptr<upstream::DnsCluster> make_dns_cluster(std::size_t index);
   void hosts_changed(std::size_t cluster, upstream::Hosts hosts);
   void open_listeners_when_resolved();
-  void catch_signals();
   void begin_drain();
   void watch_drain();
   void watch_memory();

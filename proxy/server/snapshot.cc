@@ -37,7 +37,7 @@ Result<std::shared_ptr<const FrontendSnapshot>> build_frontend(
   config->listener = &listener;
   TRY_ASSIGN(config->routes, route::RouteTable::build(listener.http.routes, compile_header_value));
   TRY_ASSIGN(config->trust, trusted_peers(listener));
-  TRY_ASSIGN(config->filters, filters::make_factories(listener.http.filters, compile_header_value));
+  TRY_ASSIGN(config->filters, filters::make_factories(listener.http, compile_header_value));
   if (listener.max_connections > 0) {
     config->connections = std::make_shared<upstream::Limit>(listener.max_connections);
   }

@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 
+#include "route/entry.h"
 #include "stream/filter.h"
 
 namespace damper::stream {
@@ -14,6 +15,8 @@ class Downstream : public StreamContext {
   virtual bool may_steer()
       const = 0;  // the client is trusted to set retries and timeouts by x-envoy-*
   virtual bool request_ended() const = 0;
+  // Where the request goes: the header changes of a weighted cluster are the response's too.
+  virtual void set_cluster(const route::ClusterPick& pick) = 0;
 
   virtual void send_interim(const http::ResponseHead& head) = 0;
   virtual void send_head(http::ResponseHead&& head, bool end) = 0;

@@ -3,6 +3,7 @@
 // old one lives until its last stream ends.
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -45,6 +46,10 @@ struct Frontend {
 
   const config::HttpOptions& options() const { return config->listener->http; }
   stats::HttpStats& stats() const { return *config->stats; }
+  // Of the routes that have an idle_timeout of their own.
+  event::TimeoutQueue& idle_queue(Duration timeout) {
+    return route_idle.try_emplace(timeout, worker.loop, timeout).first->second;
+  }
 
   http::Worker& worker;
   std::shared_ptr<const FrontendConfig> config;
@@ -52,6 +57,7 @@ struct Frontend {
   std::function<void(const AccessRecord&)> log;
   event::TimeoutQueue stream_idle;
   event::TimeoutQueue request_timeout;
+  std::map<Duration, event::TimeoutQueue> route_idle;
 };
 
 }  // namespace damper::stream

@@ -35,9 +35,9 @@ void Stream::on_request_head(http::RequestHead&& head, bool end) {
   head_ = std::move(head);
   request_ = end ? Half::kEnded : Half::kBody;
   if (end) record_.request_end = worker().loop.now();
-  start_clocks();
   std::optional<Reply> refusal = admit(end);
   if (!refusal) refusal = find_route();
+  start_clocks();
   if (refusal) {
     send_reply(std::move(*refusal));
     return;
@@ -47,11 +47,15 @@ void Stream::on_request_head(http::RequestHead&& head, bool end) {
 }
 
 void Stream::start_clocks() {
-  progress();
   if (request_ != Half::kEnded) frontend_->request_timeout.restart(request_timeout_);
-  if (options().max_stream_duration > Duration::zero()) {
+  const config::RouteAction* action = route_ ? route_->action : nullptr;
+  if (action && action->idle_timeout) idle_ = &frontend_->idle_queue(*action->idle_timeout);
+  progress();
+  Duration longest = options().max_stream_duration;
+  if (action) longest = action->max_stream_duration.value_or(longest);
+  if (longest > Duration::zero()) {
     max_duration_ = worker().loop.timer([this] { on_max_duration(); });
-    max_duration_->arm(options().max_stream_duration);
+    max_duration_->arm(longest);
   }
 }
 
@@ -138,15 +142,15 @@ bool Stream::stopped_by(Verdict& verdict, std::size_t at) {
   if (std::holds_alternative<Pause>(verdict)) {
     chain_ = Chain::kPaused;
     paused_at_ = at;
-    pause_request();
+    // Without a body to come nothing needs to be held back, and a client that leaves is seen.
+    if (request_ != Half::kEnded) pause_request();
     return true;
   }
   return chain_ == Chain::kOver;
 }
 
 void Stream::run_head(std::size_t from) {
-  const bool rest_follows = held_ && (!held_->body.empty() || held_->trailers);
-  const bool end = request_ == Half::kEnded && !rest_follows;
+  const bool end = request_ended();
   for (std::size_t i = from; i < filters_.size(); ++i) {
     Verdict verdict = filters_[i]->on_request_head(head_, end);
     if (stopped_by(verdict, i)) return;
@@ -238,11 +242,6 @@ void Stream::on_bad_request(int status, const Error& why) {
   if (status == 413 || status == 431)
     worker().cells.add(frontend_->stats().downstream_rq_too_large);
   set(record_.flags, Flag::kDownstreamProtocol);
-  if (response_ != Half::kIdle) {
-    record_.details = details_;
-    cut();
-    return;
-  }
   send_reply(
       {.status = status, .body = std::string(http::reason_phrase(status)), .details = details_});
 }
@@ -263,8 +262,9 @@ void Stream::on_connection_closed(const Error& why) {
     set(record_.flags, Flag::kOverload);
     record_.details = "overload";
   } else {
+    const bool ours = why.side == Side::kLocal && why.code == Errc::kClosed;
     set(record_.flags, Flag::kDownstreamTermination);
-    record_.details = "downstream_remote_disconnect";
+    record_.details = ours ? "downstream_local_disconnect" : "downstream_remote_disconnect";
   }
   worker().cells.add(frontend_->stats().downstream_rq_rx_reset);
   finish();
@@ -290,13 +290,7 @@ void Stream::on_max_duration() {
 
 void Stream::time_out(int status, std::string_view details, std::string_view body, Flag flag) {
   if (finished_) return;
-  if (response_ == Half::kIdle) {
-    send_reply({.status = status, .body = std::string(body), .details = details, .flag = flag});
-    return;
-  }
-  set(record_.flags, flag);
-  record_.details = details;
-  cut();
+  send_reply({.status = status, .body = std::string(body), .details = details, .flag = flag});
 }
 
 // --- The response's way out
@@ -326,7 +320,7 @@ void Stream::send_head(http::ResponseHead&& head, bool end) {
 
 // What every response gets, an upstream's or our own.
 void Stream::finish_head(http::ResponseHead& head) {
-  if (route_) route_->mutate_response(head.fields, {}, record_);
+  if (route_) route_->mutate_response(head.fields, pick_, record_);
   http::prepare_response(head, head_, options());
   if (frontend_->config->listener->edge) http::strip_response_at_edge(head.fields);
 }
@@ -375,6 +369,7 @@ void Stream::send_reply(Reply&& reply) {
   chain_ = Chain::kOver;
   record_.details = reply.details;
   if (reply.flag) set(record_.flags, *reply.flag);
+  if (response_ != Half::kIdle) return cut();  // too late for another answer
   LocalReply local = make_local_reply(reply, request_ == Half::kIdle ? nullptr : &head_);
   const bool end = local.body.empty();
   if (end) return send_head(std::move(local.head), true);

@@ -60,7 +60,9 @@ class Stream final : public http::ServerStream,
   AccessRecord& record() override { return record_; }
   const http::RequestHead& request() const override { return head_; }
   bool may_steer() const override { return may_steer_; }
-  bool request_ended() const override { return request_ == Half::kEnded; }
+  // All of it has passed the chain: what is held has yet to.
+  bool request_ended() const override { return request_ == Half::kEnded && !rest_is_held(); }
+  void set_cluster(const route::ClusterPick& pick) override { pick_ = pick; }
   void send_interim(const http::ResponseHead& head) override;
   void send_head(http::ResponseHead&& head, bool end) override;
   void send_body(Buffer& body, bool end) override;
@@ -77,7 +79,7 @@ class Stream final : public http::ServerStream,
   bool over() const { return response_ == Half::kEnded; }
 
   void start_clocks();
-  void progress() { frontend_->stream_idle.restart(*this); }
+  void progress() { idle_->restart(*this); }
   std::optional<Reply> admit(bool end);  // an answer if the request may not pass
   std::optional<Reply> find_route();
   void build_chain();
@@ -86,13 +88,13 @@ class Stream final : public http::ServerStream,
   void run_trailers();
   bool stopped_by(Verdict& verdict, std::size_t at);
   Held& held();
+  bool rest_is_held() const { return held_ && (!held_->body.empty() || held_->trailers); }
   void release_held();
   void end_request();
   void on_request_timeout();
   void on_max_duration();
   void time_out(int status, std::string_view details, std::string_view body, Flag flag);
   void finish_head(http::ResponseHead& head);
-  void count_blocked();
   void finish();
   void count_finished();
 
@@ -100,6 +102,8 @@ class Stream final : public http::ServerStream,
   http::ServerConnection* connection_;  // null once it is gone
   const http::StreamId id_;
   const route::RouteEntry* route_ = nullptr;
+  route::ClusterPick pick_;
+  event::TimeoutQueue* idle_ = &frontend_->stream_idle;
   http::RequestHead head_;
   http::ResponseHead response_head_;
   http::Fields response_trailers_;

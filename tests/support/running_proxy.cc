@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "config/load.h"
 
@@ -17,6 +18,7 @@ namespace {
 }  // namespace
 
 RunningProxy::RunningProxy(const std::string& yaml, server::Options options) {
+  log::set_level(log::Level::kWarn);
   config::LoadOptions load{.overlay = "admin: { address: 127.0.0.1:0 }"};
   const config::Loaded loaded = config::load_text("test.yaml", yaml, load);
   if (!loaded.bootstrap) give_up(loaded.diagnostics.render_all());
@@ -71,6 +73,12 @@ bool RunningProxy::stat_becomes(const std::string& name, long value) const {
     if (Clock::now() > until) return false;
   }
   return true;
+}
+
+std::string retry(const std::string& retry_on, const std::string& more) {
+  return "retry_policy: { retry_on: \"" + retry_on +
+         "\", retry_back_off: { base_interval: 1ms, max_interval: 1ms }" +
+         (more.empty() ? "" : ", " + more) + " }";
 }
 
 std::string one_route(const std::string& endpoints, const std::string& route,

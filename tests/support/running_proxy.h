@@ -13,7 +13,8 @@ class RunningProxy {
  public:
   // `yaml`: a configuration in either form; its listeners should have port 0. An admin listener is
   // added.
-  explicit RunningProxy(const std::string& yaml, server::Options options = {});
+  explicit RunningProxy(const std::string& yaml,
+                        server::Options options = {.drain_time = Duration::zero()});
   ~RunningProxy();  // drains and stops
   RunningProxy(const RunningProxy&) = delete;
   RunningProxy& operator=(const RunningProxy&) = delete;
@@ -40,6 +41,9 @@ class RunningProxy {
   std::unique_ptr<server::Server> server_;
   std::thread thread_;
 };
+
+// "retry_policy: { retry_on: …, num_retries: 1, … }" with a back-off of a millisecond.
+std::string retry(const std::string& retry_on, const std::string& more = "");
 
 // A configuration with one listener, one route and one cluster; `route` and `cluster` are more YAML
 // of the route action and the cluster, in flow style: "retry_policy: {…}, timeout: 1s".

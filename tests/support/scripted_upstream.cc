@@ -10,20 +10,24 @@ namespace {
 
 constexpr std::chrono::seconds kPatience(10);
 
-}  // namespace
-
-ScriptedUpstream::ScriptedUpstream(Script script) : script_(std::move(script)) {
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+// A socket on a free port of 127.0.0.1.
+int bound_socket(std::uint16_t& port) {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t length = sizeof address;
   auto* any = reinterpret_cast<sockaddr*>(&address);
-  if (::bind(listener_, any, length) != 0 || ::listen(listener_, 1024) != 0 ||
-      ::getsockname(listener_, any, &length) != 0) {
-    std::abort();
-  }
-  port_ = ntohs(address.sin_port);
+  if (::bind(fd, any, length) != 0 || ::getsockname(fd, any, &length) != 0) std::abort();
+  port = ntohs(address.sin_port);
+  return fd;
+}
+
+}  // namespace
+
+ScriptedUpstream::ScriptedUpstream(Script script) : script_(std::move(script)) {
+  listener_ = bound_socket(port_);
+  if (::listen(listener_, 1024) != 0) std::abort();
   acceptor_ = std::thread([this] { accept_connections(); });
 }
 
@@ -35,14 +39,25 @@ ScriptedUpstream::~ScriptedUpstream() {
   }
   ::shutdown(listener_, SHUT_RDWR);
   acceptor_.join();
-  for (std::thread& thread : threads_) thread.join();
+  wait_for_scripts_to_end();
+  join_finished();
   ::close(listener_);
+}
+
+void ScriptedUpstream::join_finished() {
+  std::list<std::thread> finished;
+  {
+    const std::lock_guard lock(mu_);
+    finished.swap(finished_);
+  }
+  for (std::thread& thread : finished) thread.join();
 }
 
 void ScriptedUpstream::accept_connections() {
   for (int number = 0;; ++number) {
     const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (fd < 0) return;
+    join_finished();
     const std::lock_guard lock(mu_);
     if (stopping_) {
       ::close(fd);
@@ -51,13 +66,15 @@ void ScriptedUpstream::accept_connections() {
     ++accepted_;
     ++running_;
     open_.push_back(fd);
-    threads_.emplace_back([this, fd, number] {
+    const auto thread = threads_.emplace(threads_.end());
+    *thread = std::thread([this, fd, number, thread] {
       WireConnection connection(fd);
       script_(*this, connection, number);
       const std::lock_guard inner(mu_);
       open_.remove(fd);
       connection.close();
       --running_;
+      finished_.splice(finished_.end(), threads_, thread);
       changed_.notify_all();
     });
     changed_.notify_all();
@@ -111,10 +128,19 @@ ScriptedUpstream::Script in_turn(std::vector<std::string> responses) {
       [responses = std::move(responses)](ScriptedUpstream& self, WireConnection& connection, int) {
         while (self.receive(connection)) {
           const std::size_t turn = std::min(self.requests().size(), responses.size()) - 1;
-          if (!connection.send(responses[turn])) return;
+          if (responses[turn].empty() || !connection.send(responses[turn])) return;
         }
       };
 }
+
+ScriptedUpstream::Script silent() {
+  return [](ScriptedUpstream& self, WireConnection& connection, int) {
+    if (self.receive(connection)) connection.wait_for_close();
+  };
+}
+
+RefusingPort::RefusingPort() : fd_(bound_socket(port_)) {}
+RefusingPort::~RefusingPort() { ::close(fd_); }
 
 std::string http_response(int status, std::string_view body, std::string_view more_headers) {
   std::string out = "HTTP/1.1 " + std::to_string(status) + " X\r\n";

@@ -40,6 +40,7 @@ class ScriptedUpstream {
 
  private:
   void accept_connections();
+  void join_finished();
 
   Script script_;
   int listener_ = -1;
@@ -52,13 +53,31 @@ class ScriptedUpstream {
   bool stopping_ = false;
   std::list<int> open_;
   std::list<std::thread> threads_;
+  std::list<std::thread> finished_;  // their scripts have returned
   std::thread acceptor_;
 };
 
 // Answers every request on every connection alike.
 ScriptedUpstream::Script always(std::string response);
-// The first request gets the first response, and so on; the last one is repeated.
+// The first request gets the first response, and so on; the last one is repeated. An empty response
+// closes the connection instead.
 ScriptedUpstream::Script in_turn(std::vector<std::string> responses);
+// Reads a request and never answers; its script ends when the proxy closes the connection.
+ScriptedUpstream::Script silent();
+
+// A port on which every connection is refused, for as long as this lives.
+class RefusingPort {
+ public:
+  RefusingPort();
+  ~RefusingPort();
+  RefusingPort(const RefusingPort&) = delete;
+  RefusingPort& operator=(const RefusingPort&) = delete;
+  std::string endpoint() const { return "127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  int fd_;  // bound, and nobody listens
+  std::uint16_t port_ = 0;
+};
 
 std::string http_response(int status, std::string_view body, std::string_view more_headers = "");
 

@@ -1,0 +1,99 @@
+// Two layers that would both retry: marks let only the inner one do it (semantics of
+// x-damper-retry).
+#include <gtest/gtest.h>
+
+#include "tests/support/log_file.h"
+#include "tests/support/running_proxy.h"
+#include "tests/support/scripted_upstream.h"
+
+namespace damper::tests {
+namespace {
+
+std::string at(const RunningProxy& proxy) { return "127.0.0.1:" + std::to_string(proxy.port()); }
+
+const std::string kFinal =
+    http_response(503, "inner", "x-damper-retry: final; by=inner; attempts=2; verdict=limit\r\n");
+
+TEST(Layers, TheInnerOneRetriesAndTheOuterOneDoesNot) {
+  ScriptedUpstream upstream(always(http_response(503, "busy")));
+  RunningProxy inner(one_route(upstream.endpoint(), retry("5xx")) + "node: { id: inner-1 }\n");
+  RunningProxy outer(one_route(at(inner), retry("5xx")) + "node: { id: outer-1 }\n");
+  const WireMessage answer = outer.get();
+  EXPECT_EQ(answer.status(), 503);
+  EXPECT_EQ(answer.body, "busy");
+  EXPECT_EQ(answer.field("x-damper-retry"), "final; by=inner-1; attempts=2; verdict=limit");
+  EXPECT_EQ(upstream.requests().size(), 2u);
+  EXPECT_EQ(outer.stat("cluster.app.retry_refused.marked"), 1);
+}
+
+TEST(Layers, RoleEveryMultiplies) {
+  const std::string every = retry("5xx") + ", layer: { role: every }";
+  ScriptedUpstream upstream(always(http_response(503, "busy")));
+  RunningProxy inner(one_route(upstream.endpoint(), every));
+  RunningProxy outer(one_route(at(inner), every));
+  EXPECT_EQ(outer.get().field("x-damper-retry"), std::nullopt);
+  EXPECT_EQ(upstream.requests().size(), 4u);
+}
+
+TEST(Layers, AnEntranceRetriesAndAsksTheInnerOnesNotTo) {
+  ScriptedUpstream upstream(always(http_response(503, "busy")));
+  RunningProxy inner(one_route(upstream.endpoint(), retry("5xx")));
+  RunningProxy outer(one_route(at(inner), retry("5xx", "num_retries: 2") + ", layer: entrance"));
+  outer.get();
+  EXPECT_EQ(upstream.requests().size(), 3u);
+  EXPECT_EQ(upstream.requests()[0].field("x-damper-retry"), "owner");
+  EXPECT_EQ(inner.stat("cluster.app.upstream_rq_retry"), 0);
+  EXPECT_EQ(inner.stat("cluster.app.retry_refused.marked"), 3);
+}
+
+TEST(Layers, RoleOffNeverRetriesAndLeavesItToTheOuterOne) {
+  ScriptedUpstream upstream(always(http_response(503, "busy")));
+  RunningProxy inner(one_route(upstream.endpoint(), retry("5xx") + ", layer: off"));
+  RunningProxy outer(one_route(at(inner), retry("5xx")));
+  outer.get();
+  EXPECT_EQ(upstream.requests().size(), 2u);
+  EXPECT_EQ(outer.stat("cluster.app.upstream_rq_retry"), 1);
+}
+
+TEST(Layers, AMarkIsHeededUnlessTheClusterIgnoresMarks) {
+  for (const auto& [cluster, requests] : {std::pair{"", 1u}, std::pair{"marks: ignore", 2u}}) {
+    ScriptedUpstream upstream(always(kFinal));
+    RunningProxy proxy(one_route(upstream.endpoint(), retry("5xx"), cluster));
+    EXPECT_EQ(proxy.get().body, "inner");
+    EXPECT_EQ(upstream.requests().size(), requests);
+  }
+}
+
+TEST(Layers, OurOwnRepliesAreMarkedToo) {
+  ScriptedUpstream upstream(in_turn({""}));
+  RunningProxy proxy(one_route(upstream.endpoint(), retry("reset")) + "node: { id: a }\n");
+  const WireMessage answer = proxy.get();
+  EXPECT_EQ(answer.status(), 503);
+  EXPECT_EQ(answer.field("x-damper-retry"), "final; by=a; attempts=2; verdict=limit");
+}
+
+TEST(Layers, ALayerThatMayNotRetryDoesNotMark) {
+  ScriptedUpstream upstream(always(http_response(503, "")));
+  for (const std::string& policy :
+       {std::string(), retry("5xx", "num_retries: 0"), retry("reset")}) {
+    RunningProxy proxy(one_route(upstream.endpoint(), policy));
+    EXPECT_EQ(proxy.get().field("x-damper-retry"), std::nullopt);
+  }
+}
+
+TEST(Layers, AnEdgeListenerLetsNoMarkThrough) {
+  ScriptedUpstream upstream(always(kFinal));
+  RunningProxy proxy(one_route(upstream.endpoint(), "", "", "edge: true"));
+  EXPECT_EQ(proxy.get("/", "x-damper-retry: owner\r\n").field("x-damper-retry"), std::nullopt);
+  EXPECT_EQ(upstream.requests()[0].field("x-damper-retry"), std::nullopt);
+}
+
+TEST(Layers, AnOuterOwnerIsBelieved) {
+  ScriptedUpstream upstream(always(http_response(503, "")));
+  RunningProxy proxy(one_route(upstream.endpoint(), retry("5xx")));
+  proxy.get("/", "x-damper-retry: owner\r\n");
+  EXPECT_EQ(upstream.requests().size(), 1u);
+}
+
+}  // namespace
+}  // namespace damper::tests

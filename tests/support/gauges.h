@@ -1,0 +1,12 @@
+// What must be true of a proxy once everybody has left: nothing is open, running or waiting, and
+// each request stands in the log.
+#pragma once
+#include "tests/support/log_file.h"
+#include "tests/support/running_proxy.h"
+
+namespace damper::tests {
+
+// Of the listener "in" and the cluster "app", after the clients and the upstream are gone.
+void expect_nothing_left(const RunningProxy& proxy, const LogFile& log);
+
+}  // namespace damper::tests
