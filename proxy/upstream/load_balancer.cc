@@ -34,22 +34,39 @@ void LoadBalancer::update(Hosts hosts) {
       levels_.emplace_back();
     }
     Level& level = levels_.back();
-    level.weighted = level.weighted || host->weight != sorted.front()->weight;
     level.hosts.push_back(host);
+    level.weighted = level.weighted || host->weight != level.hosts.front()->weight;
   }
   for (Level& level : levels_) level.credit.assign(level.hosts.size(), 0);
 }
 
 // Envoy's overprovisioning: a level takes all traffic until less than 1/1.4 of it is healthy, then
-// the next helps.
-LoadBalancer::Level& LoadBalancer::choose_level(TimePoint now, Random& random) {
-  if (levels_.size() == 1) return levels_.front();
+// the next takes what is missing. Nobody panics while all levels together can take the traffic; if
+// all panic, each has the share that its number of hosts is worth.
+void LoadBalancer::weigh_levels(TimePoint now) {
   constexpr double kOverprovisioning = 1.4;
-  double draw = random.unit() * 100;
+  double missing = 100;
+  bool all_panic = true;
   for (Level& level : levels_) {
-    const double share = std::min(100.0, healthy_percent(level.hosts, now) * kOverprovisioning);
-    if (draw < share) return level;
-    draw -= share;
+    const double healthy = healthy_percent(level.hosts, now);
+    level.share = std::min(healthy * kOverprovisioning, missing);
+    level.panic = healthy < panic_threshold_percent_;
+    missing -= level.share;
+    all_panic = all_panic && level.panic;
+  }
+  for (Level& level : levels_) {
+    level.panic = level.panic && missing > 0;
+    if (all_panic && missing > 0) level.share = static_cast<double>(level.hosts.size());
+  }
+}
+
+LoadBalancer::Level& LoadBalancer::choose_level(Random& random) {
+  double total = 0;
+  for (const Level& level : levels_) total += level.share;
+  double draw = random.unit() * total;
+  for (Level& level : levels_) {
+    if (draw < level.share) return level;
+    draw -= level.share;
   }
   return levels_.front();
 }
@@ -57,16 +74,17 @@ LoadBalancer::Level& LoadBalancer::choose_level(TimePoint now, Random& random) {
 HostPtr LoadBalancer::pick(TimePoint now, Random& random, std::span<const HostPtr> tried,
                            bool avoid_busy) {
   if (levels_.empty()) return nullptr;
-  Level& level = choose_level(now, random);
+  weigh_levels(now);
+  Level& level = choose_level(random);
   const auto in_service = [now](const HostPtr& h) { return !h->ejected(now); };
-  const bool panic = healthy_percent(level.hosts, now) < panic_threshold_percent_;
   if (!tried.empty() || avoid_busy) {
     const HostPtr fresh = pick_among(level, random, [&](const HostPtr& h) {
-      return (panic || in_service(h)) && !contains(tried, h) && !(avoid_busy && h->avoided(now));
+      return (level.panic || in_service(h)) && !contains(tried, h) &&
+             !(avoid_busy && h->avoided(now));
     });
     if (fresh) return fresh;
   }
-  if (!panic) {
+  if (!level.panic) {
     if (HostPtr host = pick_among(level, random, in_service)) return host;
   }
   return pick_among(level, random, [](const HostPtr&) { return true; });
@@ -125,10 +143,13 @@ HostPtr LoadBalancer::least_request(Level& level, Random& random, Usable usable)
 
 template <class Usable>
 HostPtr LoadBalancer::any(Level& level, Random& random, Usable usable) {
-  const std::size_t start = random.below(level.hosts.size());
-  for (std::size_t i = 0; i < level.hosts.size(); ++i) {
-    const HostPtr& host = level.hosts[(start + i) % level.hosts.size()];
-    if (usable(host)) return host;
+  const HostPtr& first = level.hosts[random.below(level.hosts.size())];
+  if (usable(first)) return first;
+  // Not its neighbour: that one would get twice its share.
+  const auto left = std::count_if(level.hosts.begin(), level.hosts.end(), usable);
+  auto skip = random.below(static_cast<std::uint64_t>(left));
+  for (const HostPtr& host : level.hosts) {
+    if (usable(host) && skip-- == 0) return host;
   }
   return nullptr;
 }

@@ -27,9 +27,13 @@ class LoadBalancer {
     bool weighted = false;
     std::size_t next = 0;
     std::vector<std::int64_t> credit;  // of smooth weighted round robin
+    // As the present choice sees it.
+    double share = 0;    // of the traffic
+    bool panic = false;  // so few are in service that all are used
   };
 
-  Level& choose_level(TimePoint now, Random& random);
+  void weigh_levels(TimePoint now);
+  Level& choose_level(Random& random);
   template <class Usable>
   HostPtr pick_among(Level& level, Random& random, Usable usable);
   template <class Usable>

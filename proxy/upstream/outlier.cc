@@ -61,6 +61,7 @@ std::optional<std::uint32_t> OutlierDetector::tripped(HostHealth& health, Eviden
     }
     return std::nullopt;
   }
+  if (evidence != Evidence::kLocalOrigin) reset(health.consecutive_local);  // it has answered
   // Unless told apart, a failure of our own making counts like a gateway's, and every gateway error
   // is a 5xx too.
   std::optional<std::uint32_t> out;
@@ -81,9 +82,10 @@ std::uint32_t OutlierDetector::ejected(const Hosts& all, TimePoint now) {
 }
 
 bool OutlierDetector::may_eject(const Hosts& all, TimePoint now) const {
-  const auto hosts = static_cast<std::uint32_t>(all.size());
-  const std::uint32_t share = rules_ ? hosts * rules_->max_ejection_percent / 100 : hosts / 3;
-  return ejected(all, now) < std::max(share, 1u);
+  const std::uint64_t out = ejected(all, now);
+  if (out == 0 && (!rules_ || rules_->always_eject_one_host)) return true;
+  if (!rules_) return 3 * (out + 1) <= all.size();
+  return 100 * (out + 1) <= rules_->max_ejection_percent * all.size();
 }
 
 bool OutlierDetector::eject(Host& host, const Hosts& all, TimePoint now) {
