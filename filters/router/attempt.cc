@@ -33,7 +33,8 @@ void Attempt::start() {
   host_->active_requests.fetch_add(1, std::memory_order_relaxed);
   worker_.cells.add(state.stats.upstream_rq_active, 1);
   run_clock();
-  cluster_.pool(host_, priority_).acquire(*this);
+  pool_ = &cluster_.pool(host_, priority_);
+  pool_->acquire(*this);
 }
 
 void Attempt::run_clock() {
@@ -187,7 +188,7 @@ void Attempt::fail(AttemptFailure failure) {
 void Attempt::cancel() {
   const State before = state_;
   end();
-  if (before == State::kWaiting) cluster_.pool(host_, priority_).cancel(*this);
+  if (before == State::kWaiting) pool_->cancel(*this);
   if (before == State::kOpen && id_ != 0) {
     worker_.cells.add(cluster_.state().stats.upstream_rq_tx_reset);
     connection_->reset(id_);

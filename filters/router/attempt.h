@@ -101,6 +101,9 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
   std::unique_ptr<event::Timer> idle_;
   Duration per_try_left_{};
   TimePoint clock_started_{};
+  // While it waits: asked for again, the cluster might have another, if the host has left
+  // meanwhile.
+  upstream::Pool* pool_ = nullptr;
   http::ClientConnection* connection_ = nullptr;
   http::StreamId id_ = 0;
   upstream::Limit::Ticket place_;

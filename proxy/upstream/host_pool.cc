@@ -28,6 +28,8 @@ HostPool::HostPool(http::Worker& worker, std::shared_ptr<const config::Cluster> 
       next_turn_(worker.loop.timer([this] { serve_waiting(); })) {}
 
 HostPool::~HostPool() {
+  worker_.cells.add(state_.stats.upstream_rq_pending_active,
+                    -static_cast<std::int64_t>(waiting_.size()));
   waiting_.clear();
   while (!connections_.empty()) {
     connections_.begin()->second.connection->close(
@@ -36,7 +38,7 @@ HostPool::~HostPool() {
 }
 
 void HostPool::acquire(PoolUser& user) {
-  while (!idle_.empty()) {
+  while (waiting_.empty() && !idle_.empty()) {
     http::ClientConnection& connection = *idle_.back();
     idle_.pop_back();
     if (!worn_out(connection)) return user.on_connection(connection);
@@ -63,7 +65,7 @@ void HostPool::cancel(PoolUser& user) {
 }
 
 void HostPool::open_for_waiting() {
-  while (connecting_ < waiting_.size()) {
+  while (connecting_ + idle_.size() < waiting_.size()) {
     if (!open_connection()) return;
   }
 }
@@ -72,7 +74,7 @@ bool HostPool::open_connection() {
   auto place = state_.breaker(priority_).connections.take();
   if (!place) {
     worker_.cells.add(state_.stats.upstream_cx_overflow);
-    return false;
+    if (!connections_.empty()) return false;
   }
   std::optional<net::Address> source;
   if (config_->source_address) source = net::Address::from_endpoint(*config_->source_address);
@@ -111,12 +113,10 @@ void HostPool::on_connected(http::ClientConnection& connection) {
 }
 
 void HostPool::on_available(http::ClientConnection& connection) {
-  if (draining_ || worn_out(connection)) {
-    connection.close({Errc::kClosed, Side::kLocal, "retired"});
-    open_for_waiting();
-    return;
-  }
   if (connection.requests() == 0 && !waiting_.empty()) return hand_over(connection);
+  if (draining_ || worn_out(connection)) {
+    return connection.close({Errc::kClosed, Side::kLocal, "retired"});
+  }
   idle_.push_back(&connection);
   timeouts_.idle.restart(connection);
   if (!waiting_.empty()) next_turn_->arm(settling_time());
@@ -151,7 +151,7 @@ void HostPool::hand_over(http::ClientConnection& connection) {
   next.user->on_connection(connection);
 }
 
-bool HostPool::worn_out(const http::ClientConnection& connection) const {
+bool HostPool::worn_out(http::ClientConnection& connection) const {
   const bool used_up = config_->max_requests_per_connection > 0 &&
                        connection.requests() >= config_->max_requests_per_connection;
   if (used_up) {
@@ -159,8 +159,8 @@ bool HostPool::worn_out(const http::ClientConnection& connection) const {
     return true;
   }
   if (config_->max_connection_duration == Duration::zero()) return false;
-  const TimePoint opened = connections_.at(const_cast<http::ClientConnection*>(&connection)).opened;
-  if (worker_.loop.now() - opened < config_->max_connection_duration) return false;
+  const Duration age = worker_.loop.now() - connections_.at(&connection).opened;
+  if (age < config_->max_connection_duration) return false;
   worker_.cells.add(state_.stats.upstream_cx_max_duration_reached);
   return true;
 }

@@ -1,6 +1,7 @@
 // The connections of one worker to one host, one request on each at a time (HTTP/1). A request
 // takes an idle connection, or waits for the one that is opened for it or for the next that becomes
-// free.
+// free; who waits longest is served first. The limit of connections is the whole process's, so a
+// pool that has none may open one over it: it must not wait for what other hosts and workers hold.
 #pragma once
 #include <deque>
 #include <memory>
@@ -54,12 +55,11 @@ class HostPool final : public Pool, private http::ClientConnection::Owner {
   void on_idle_timeout(http::ClientConnection& connection) override;
   void on_closed(http::ClientConnection& connection, const Error& why) override;
 
-  bool open_connection();  // false: the limit of connections is reached, or the system refused
-                           // (then `waiting_` is told)
+  bool open_connection();                              // false: the limit of connections is reached
   void hand_over(http::ClientConnection& connection);  // to the longest waiting
   void serve_waiting();
   Duration settling_time() const;
-  bool worn_out(const http::ClientConnection& connection) const;
+  bool worn_out(http::ClientConnection& connection) const;
   void fail_first(PoolFailure failure, std::string_view detail);
   void open_for_waiting();
   void count_close(const http::ClientConnection& connection, const Error& why);
@@ -71,7 +71,8 @@ class HostPool final : public Pool, private http::ClientConnection::Owner {
   HostPtr host_;
   config::Priority priority_;
   std::unordered_map<http::ClientConnection*, Entry> connections_;
-  std::vector<http::ClientConnection*> idle_;  // the last used at the end: it is taken first
+  // The last used at the end: it is taken first. While somebody waits they are for serve_waiting().
+  std::vector<http::ClientConnection*> idle_;
   std::deque<Waiting> waiting_;
   std::unique_ptr<event::Timer> next_turn_;
   std::optional<TimePoint> last_race_;  // the host closed a connection under a request
