@@ -118,7 +118,7 @@ const std::vector<OtherFields>& table() {
        {"access_log_flush_interval", "flush_access_log_on_new_request", "access_log_options"}},
       {"HttpConnectionManager", kWithoutEffect, "", "",
        {"set_current_client_cert_details", "add_proxy_protocol_connection_state",
-        "drain_timeout_jitter", "stream_flush_timeout"}},
+        "drain_timeout", "drain_timeout_jitter", "stream_flush_timeout"}},
       {"HttpConnectionManager", kMisplaced, "it belongs in common_http_protocol_options", "",
        {"idle_timeout", "max_connection_duration", "max_stream_duration", "max_headers_count",
         "headers_with_underscores_action", "max_requests_per_connection"}},
@@ -242,6 +242,7 @@ const std::vector<OtherFields>& table() {
       {"RuntimeUInt32", kWithoutEffect, "", "", {"runtime_key"}},
 
       // Retries.
+      {"RetryPolicy", kWithoutEffect, "", "", {"host_selection_retry_max_attempts"}},
       {"RetryPolicy", kUnsupported, "retry priorities", "{}", {"retry_priority"}},
       {"RetryPolicy", kUnsupported, "retry options", "{}", {"retry_options_predicates"}},
       {"RetryPolicy", kUnsupported, "another cluster for a retry", "false",

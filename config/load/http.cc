@@ -70,7 +70,6 @@ void read_limits(Cursor& c, HttpOptions& out) {
   c.read("stream_idle_timeout", out.stream_idle_timeout);
   c.read("request_timeout", out.request_timeout);
   c.read("request_headers_timeout", out.request_headers_timeout);
-  c.read("drain_timeout", out.drain_timeout);
   c.read("delayed_close_timeout", out.delayed_close_timeout);
   c.read("max_request_headers_kb", out.max_request_headers_kb,
          Range<std::uint32_t>{.least = 1, .most = kMostHeadersKb});

@@ -122,7 +122,6 @@ RetryPolicy read_retry_policy(Cursor c) {
   out.back_off = read_back_off(c.object("retry_back_off"));
   read_rate_limited_back_off(c.object("rate_limited_retry_back_off"), out.retry_after);
   read_host_predicates(c.list("retry_host_predicate"));
-  c.read("host_selection_retry_max_attempts", out.host_selection_retry_max_attempts);
   read_damper_words(c, out);
   c.no_other_keys("RetryPolicy");
   c.session().mentions.policies.push_back({out, {c.place(), c.path()}});

@@ -43,7 +43,6 @@ struct HttpOptions {
   Duration request_headers_timeout{};   // until its head has been received; 0: none
   Duration max_stream_duration{};       // 0: none
   Duration max_connection_duration{};   // 0: none
-  Duration drain_timeout = 5s;
   Duration delayed_close_timeout = 1s;
   std::uint32_t max_request_headers_kb = 60;
   std::uint32_t max_headers_count = 100;

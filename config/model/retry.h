@@ -79,7 +79,6 @@ struct RetryPolicy {  // Envoy config.route.v3.RetryPolicy
   BackOff back_off;
   RetryAfter retry_after;
   bool previous_hosts = true;  // prefer hosts not yet tried
-  std::uint32_t host_selection_retry_max_attempts = 1;
   // Damper's own.
   bool idempotent = false;                   // every request of the route may be repeated
   std::vector<int> retry_non_idempotent_on;  // status codes after which even a POST is repeated

@@ -9,6 +9,7 @@
 #include "filters/retry/request_headers.h"
 #include "filters/retry/retry_after.h"
 #include "filters/router/failure_reply.h"
+#include "http/grpc_timeout.h"
 
 namespace damper::router {
 
@@ -44,6 +45,8 @@ void Router::on_request_head(http::RequestHead& head, bool end) {
   original_open_ = true;
   cells().add(stats().retry.original_requests);
   if (end) request_complete();
+  if (const auto left = time_left(); left && *left <= Duration::zero()) return on_route_timeout();
+  if (record().deadline) watch_deadline();
   start_attempt();
 }
 
@@ -95,12 +98,36 @@ void Router::choose_policy(http::RequestHead& head) {
           .owned_above = layer_marks() && mark_above && retry::is_owner_mark(*mark_above)});
 }
 
+// max_stream_duration.grpc_timeout_header_max: from now on, unlike the route timeout, and beside it
+// (Envoy switches that off).
+void Router::take_grpc_timeout(const http::RequestHead& head) {
+  if (!action_->grpc_timeout_header_max || !head.is_grpc()) return;
+  const auto value = head.fields.find(HeaderId::kGrpcTimeout);
+  const auto told = value ? http::parse_grpc_timeout(*value) : std::nullopt;
+  if (!told) return;
+  Duration limit = *told;
+  const Duration cap = *action_->grpc_timeout_header_max;
+  const Duration offset = action_->grpc_timeout_header_offset.value_or(Duration::zero());
+  if (cap > Duration::zero()) limit = std::min(limit, cap);
+  if (offset < limit) limit -= offset;
+  grpc_timeout_holds_ = true;
+  downstream_.tighten_deadline(worker_.loop.now() + limit);
+}
+
 // A layer that is not asked to work alone sends and heeds marks (semantics.md §7).
 bool Router::layer_marks() const {
   return action_->layer != config::LayerRole::kEvery && !cluster_->config().ignore_marks;
 }
 
 void Router::choose_timeouts(const http::RequestHead& head) {
+  if (options_.http.respect_expected_rq_timeout && downstream_.may_steer()) {
+    const auto told = head.fields.find(HeaderId::kXEnvoyExpectedRqTimeoutMs);
+    const auto ms = told ? parse_number(*told) : std::nullopt;
+    constexpr std::uint64_t kDay = 86'400'000;
+    if (ms && *ms > 0)
+      timeout_ = retry::tighten(timeout_, std::chrono::milliseconds(std::min(*ms, kDay)));
+  }
+  take_grpc_timeout(head);
   per_try_timeout_ = policy_ ? policy_->per_try_timeout : Duration::zero();
   if (timeout_ > Duration::zero() && per_try_timeout_ >= timeout_) per_try_timeout_ = {};
   const auto count = head.fields.find(HeaderId::kXEnvoyAttemptCount);
@@ -131,8 +158,14 @@ void Router::prepare_head(http::RequestHead& head) {
 void Router::request_complete() {
   if (timeout_ == Duration::zero()) return;
   route_deadline_ = worker_.loop.now() + timeout_;
-  route_timer_ = worker_.loop.timer([this] { on_route_timeout(); });
-  route_timer_->arm(timeout_);
+  watch_deadline();
+}
+
+void Router::watch_deadline() {
+  const auto left = time_left();
+  if (!left) return;
+  if (!route_timer_) route_timer_ = worker_.loop.timer([this] { on_route_timeout(); });
+  route_timer_->arm(std::max(*left, Duration::zero()));
 }
 
 // --- The request's body
@@ -248,6 +281,9 @@ void Router::write_attempt_headers() {
     std::string ms;
     append_number(ms, std::max<std::int64_t>(milliseconds(expected), 1));
     fields.set(HeaderId::kXEnvoyExpectedRqTimeoutMs, ms);
+  }
+  if (grpc_timeout_holds_) {
+    fields.set(HeaderId::kGrpcTimeout, http::format_grpc_timeout(expected));
   }
   if (action_->auto_host_rewrite) head_->set_authority(attempt_->host()->hostname);
 }

@@ -52,8 +52,10 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   bool choose_cluster(const http::RequestHead& head);
   void choose_policy(http::RequestHead& head);
   void choose_timeouts(const http::RequestHead& head);
+  void take_grpc_timeout(const http::RequestHead& head);
   void prepare_head(http::RequestHead& head);
   void request_complete();
+  void watch_deadline();
 
   // One attempt after the other.
   void start_attempt();
@@ -113,6 +115,7 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   std::string failure_details_;  // what record().details views
 
   retry::Verdict verdict_ = retry::Verdict::kNone;  // why there is no further attempt
+  bool grpc_timeout_holds_ = false;  // the client's grpc-timeout is enforced, and told anew
   bool original_open_ = false;                      // counted in the budget
   bool any_on_wire_ = false;  // bytes of some attempt may have reached an upstream
   bool continued_ = false;    // 100 Continue has been sent

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "server/clusters_page.h"
+#include "server/gauges.h"
 #include "server/memory.h"
 #include "server/version.h"
 
@@ -155,10 +156,15 @@ AdminReply Admin::ready(const Query&) {
   return {.body = "LIVE\n"};
 }
 
+stats::Registry& Admin::fresh_stats() {
+  refresh_gauges(hooks_.snapshot(), hooks_.hosts, registries_.stats(), cells_, Clock::now());
+  return registries_.stats();
+}
+
 AdminReply Admin::stats(const Query& query) {
   const std::string_view format = query.get("format");
   if (format == "prometheus") return prometheus(query);
-  const stats::Registry& registry = registries_.stats();
+  const stats::Registry& registry = fresh_stats();
   const bool used_only = query.has("usedonly");
   if (format == "json") {
     return {.content_type = "application/json",
@@ -169,7 +175,7 @@ AdminReply Admin::stats(const Query& query) {
 
 AdminReply Admin::prometheus(const Query& query) {
   return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
-          .body = registries_.stats().prometheus(query.get("filter"), query.has("usedonly"))};
+          .body = fresh_stats().prometheus(query.get("filter"), query.has("usedonly"))};
 }
 
 AdminReply Admin::clusters(const Query& query) {

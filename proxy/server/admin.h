@@ -30,8 +30,9 @@ class Admin {
         addresses;  // of the listeners, in their order
   };
 
-  Admin(Registries& registries, Process& process, Hooks hooks)
-      : registries_(registries), process_(process), hooks_(std::move(hooks)) {}
+  // `cells` are the main thread's.
+  Admin(Registries& registries, stats::Cells& cells, Process& process, Hooks hooks)
+      : registries_(registries), cells_(cells), process_(process), hooks_(std::move(hooks)) {}
 
   AdminReply answer(std::string_view method, std::string_view target);
   HttpListener::MakeStream stream_maker();
@@ -40,6 +41,8 @@ class Admin {
   struct Query;
   struct Page;
   static const std::vector<Page>& pages();
+
+  stats::Registry& fresh_stats();
 
   AdminReply help(const Query&);
   AdminReply ready(const Query&);
@@ -57,6 +60,7 @@ class Admin {
   AdminReply memory(const Query&);
 
   Registries& registries_;
+  stats::Cells& cells_;
   Process& process_;
   Hooks hooks_;
   const TimePoint started_ = Clock::now();

@@ -25,15 +25,12 @@ class BreakerStats {
 
  public:
   Gauge cx_open = scope_.gauge("cx_open");
-  Gauge cx_pool_open = scope_.gauge("cx_pool_open");
   Gauge rq_open = scope_.gauge("rq_open");
   Gauge rq_pending_open = scope_.gauge("rq_pending_open");
   Gauge rq_retry_open = scope_.gauge("rq_retry_open");
   Gauge remaining_cx = scope_.gauge("remaining_cx");
-  Gauge remaining_cx_pools = scope_.gauge("remaining_cx_pools");
   Gauge remaining_rq = scope_.gauge("remaining_rq");
   Gauge remaining_pending = scope_.gauge("remaining_pending");
-  Gauge remaining_retries = scope_.gauge("remaining_retries");
 };
 
 // outlier_detection.: `detected` counts what would have been ejected had it been enforced.

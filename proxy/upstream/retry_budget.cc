@@ -122,6 +122,11 @@ std::variant<RetryTicket, BudgetPart> RetryBudget::try_retry(RetryCause cause, T
                      Charge{cost, window_.add(current, cost), rate_.add(rate_slot(now), cost)});
 }
 
+bool RetryBudget::would_refuse(TimePoint now) const {
+  const std::lock_guard lock(mu_);
+  return refusing_part(cost_of(RetryCause::kFailure), now).has_value();
+}
+
 std::optional<BudgetPart> RetryBudget::refusing_part(std::uint32_t cost, TimePoint now) const {
   if (rules_.disabled) return std::nullopt;
   if (!concurrency_allows()) return BudgetPart::kConcurrency;

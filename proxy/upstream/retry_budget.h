@@ -76,6 +76,7 @@ class RetryBudget {
   // New rules over the same history. If the interval changes, credits are collected anew.
   void reconfigure(const config::Thresholds& thresholds);
 
+  bool would_refuse(TimePoint now) const;  // a retry of the ordinary cost
   std::uint64_t active_originals() const;
   std::uint64_t active_retries() const { return active_retries_.load(std::memory_order_relaxed); }
   std::uint64_t charged(TimePoint now) const;  // in the window

@@ -50,7 +50,7 @@ TEST(ClusterStats, NamesAreEnvoys) {
                            "membership_change",
                            "circuit_breakers.default.cx_open",
                            "circuit_breakers.high.rq_retry_open",
-                           "circuit_breakers.default.remaining_retries",
+                           "circuit_breakers.default.remaining_rq",
                            "outlier_detection.ejections_active",
                            "outlier_detection.ejections_enforced_total",
                            "original_requests",

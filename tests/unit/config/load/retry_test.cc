@@ -16,7 +16,7 @@ TEST(RetryPolicy, IsReadInFull) {
     retry_back_off: { base_interval: 0.05s, max_interval: 0.5s },
     rate_limited_retry_back_off: { max_interval: 60s, reset_headers: [ { name: X-Reset, format: UNIX_TIMESTAMP } ] },
     retry_host_predicate: [ { name: envoy.retry_host_predicates.previous_hosts } ],
-    host_selection_retry_max_attempts: "5", idempotent: true, retry_non_idempotent_on: [ 503 ], honours_idempotency_key: true)");
+    idempotent: true, retry_non_idempotent_on: [ 503 ], honours_idempotency_key: true)");
   RetryPolicy expected;
   for (const auto condition : {RetryOn::k5xx, RetryOn::kGrpcUnavailable,
                                RetryOn::kRetriableStatusCodes, RetryOn::kRetriableHeaders}) {
@@ -36,7 +36,6 @@ TEST(RetryPolicy, IsReadInFull) {
       .ignore = false,
       .max_wait = 60s,
       .reset_headers = {{.name = "x-reset", .format = ResetHeader::Format::kUnixTimestamp}}};
-  expected.host_selection_retry_max_attempts = 5;
   expected.idempotent = true;
   expected.retry_non_idempotent_on = {503};
   expected.honours_idempotency_key = true;
