@@ -65,17 +65,19 @@ upstream::Evidence evidence_of(const retry::Outcome& outcome, Duration patience)
   using upstream::Evidence;
   if (!outcome.response) return Evidence::kLocalOrigin;
   const int status = outcome.response->status;
-  const bool spared = patience > Duration::zero() && (status == 503 || status == 429);
+  const bool spared = patience > Duration::zero() && may_ask_for_patience(outcome);
   if (spared || retry::forbids_retry(outcome)) return Evidence::kNone;
   if (status >= 502 && status <= 504) return Evidence::kGateway;
   return status >= 500 ? Evidence::kError : Evidence::kGood;
 }
 
+bool may_ask_for_patience(const retry::Outcome& outcome) {
+  return outcome.response && (outcome.response->status == 503 || outcome.response->status == 429);
+}
+
 Duration host_patience(const retry::Outcome& outcome, const config::RetryPolicy* policy,
                        WallTime now) {
-  if (!outcome.response || (outcome.response->status != 503 && outcome.response->status != 429)) {
-    return {};
-  }
+  if (!may_ask_for_patience(outcome)) return {};
   const config::RetryAfter rules = policy ? policy->retry_after : config::RetryAfter{};
   return std::min(retry::read_server_wait(rules, outcome, now).wait, rules.max_wait);
 }

@@ -22,6 +22,7 @@ std::string failure_body(const AttemptFailure& failure, bool retried);
 // against it.
 upstream::Evidence evidence_of(const retry::Outcome& outcome, Duration patience);
 
+bool may_ask_for_patience(const retry::Outcome& outcome);  // a 503 or a 429
 // How long the response asks to be left alone (Retry-After and its kind), at most
 // retry_after.max_wait; 0: it does not.
 Duration host_patience(const retry::Outcome& outcome, const config::RetryPolicy* policy,

@@ -29,8 +29,7 @@ Router::Router(stream::Downstream& downstream, http::Worker& worker, upstream::C
 
 Router::~Router() { on_stream_over(); }
 
-// --- Before the first attempt
-// -----------------------------------------------------------------------------------------
+// --- Before the first attempt --------------------------------------------------------------------
 
 void Router::on_request_head(http::RequestHead& head, bool end) {
   head_ = &head;
@@ -168,8 +167,7 @@ void Router::watch_deadline() {
   route_timer_->arm(std::max(*left, Duration::zero()));
 }
 
-// --- The request's body
-// -----------------------------------------------------------------------------------------------
+// --- The request's body --------------------------------------------------------------------------
 
 void Router::on_request_body(Buffer& body, bool end) {
   if (over_ || !replay_) return;
@@ -198,8 +196,7 @@ void Router::on_request_trailers(http::Fields&& trailers) {
 
 void Router::on_attempt_drained() { downstream_.resume_request(); }
 
-// --- One attempt after the other
-// --------------------------------------------------------------------------------------
+// --- One attempt after the other -----------------------------------------------------------------
 
 void Router::start_attempt() {
   const bool is_retry = !record().attempts.empty();
@@ -298,8 +295,7 @@ Duration Router::expected_timeout() const {
   return expected;
 }
 
-// --- The response
-// -----------------------------------------------------------------------------------------------------
+// --- The response --------------------------------------------------------------------------------
 
 void Router::on_attempt_interim(http::ResponseHead&& head) {
   // 100 answers our own Expect, unless the client's was passed through: then it is the client's
@@ -373,8 +369,7 @@ void Router::on_response_drained() {
   if (attempt_) attempt_->resume_response();
 }
 
-// --- After an attempt
-// -------------------------------------------------------------------------------------------------
+// --- After an attempt ----------------------------------------------------------------------------
 
 void Router::on_attempt_failed(const AttemptFailure& failure) {
   if (over_) return;
@@ -434,7 +429,10 @@ void Router::report_to_host(const Outcome& outcome) {
   upstream::Host& host = *attempt_->host();
   const TimePoint now = worker_.loop.now();
   host.health.last_attempt_failed.store(outcome.response == nullptr, std::memory_order_relaxed);
-  const auto patience = host_patience(outcome, policy_, std::chrono::system_clock::now());
+  Duration patience{};
+  if (may_ask_for_patience(outcome)) {
+    patience = host_patience(outcome, policy_, std::chrono::system_clock::now());
+  }
   if (patience > Duration::zero() && outcome.response->status == 503) {
     host.health.avoid_until.store((now + patience).time_since_epoch().count(),
                                   std::memory_order_relaxed);

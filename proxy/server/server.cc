@@ -131,8 +131,7 @@ Status Server::start_admin() {
   return Ok{};
 }
 
-// --- Clusters and their names
-// -----------------------------------------------------------------------------------------
+// --- Clusters and their names --------------------------------------------------------------------
 
 void Server::start_clusters() {
   const auto& clusters = bootstrap_->clusters;
@@ -216,8 +215,7 @@ void Server::start_workers(Sockets sockets) {
             bootstrap_->clusters.size(), workers_.size());
 }
 
-// --- The end
-// ----------------------------------------------------------------------------------------------------------
+// --- The end -------------------------------------------------------------------------------------
 
 void Server::run() {
   main_.loop.run();

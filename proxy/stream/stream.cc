@@ -28,8 +28,7 @@ Stream::Stream(std::shared_ptr<Frontend> frontend, http::ServerConnection& conne
 
 Stream::~Stream() = default;
 
-// --- The request's way in
-// ---------------------------------------------------------------------------------------------
+// --- The request's way in ------------------------------------------------------------------------
 
 void Stream::on_request_head(http::RequestHead&& head, bool end) {
   head_ = std::move(head);
@@ -232,8 +231,7 @@ void Stream::tighten_deadline(TimePoint at) {
   if (!record_.deadline || at < *record_.deadline) record_.deadline = at;
 }
 
-// --- Trouble on the client's side
-// -------------------------------------------------------------------------------------
+// --- Trouble on the client's side ----------------------------------------------------------------
 
 void Stream::on_bad_request(int status, const Error& why) {
   if (finished_) return;
@@ -293,8 +291,7 @@ void Stream::time_out(int status, std::string_view details, std::string_view bod
   send_reply({.status = status, .body = std::string(body), .details = details, .flag = flag});
 }
 
-// --- The response's way out
-// -------------------------------------------------------------------------------------------
+// --- The response's way out ----------------------------------------------------------------------
 
 void Stream::send_interim(const http::ResponseHead& head) {
   if (over() || response_ != Half::kIdle) return;
@@ -395,8 +392,7 @@ void Stream::resume_request() {
   if (connection_ && chain_ != Chain::kPaused) connection_->resume_body(id_);
 }
 
-// --- The end
-// ----------------------------------------------------------------------------------------------------------
+// --- The end -------------------------------------------------------------------------------------
 
 void Stream::finish() {
   if (std::exchange(finished_, true)) return;
