@@ -1,0 +1,98 @@
+#include "filters/router/failure_reply.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/outcomes.h"
+
+namespace damper::router {
+namespace {
+
+using retry::Failure;
+using stream::Flag;
+using tests::Response;
+using upstream::Evidence;
+
+TEST(FailureReply, EachFailureHasItsStatusFlagDetailsAndText) {
+  const std::string reset = "upstream connect error or disconnect/reset before headers. ";
+  const struct {
+    Failure failure;
+    int status;
+    Flag flag;
+    const char* details;
+    std::string body;
+  } rows[] = {
+      {Failure::kConnectFailure, 503, Flag::kUpstreamFailure,
+       "upstream_reset_before_response_started{remote_connection_failure|Connection_refused}",
+       reset + "reset reason: remote connection failure"},
+      {Failure::kConnectTimeout, 503, Flag::kUpstreamFailure,
+       "upstream_reset_before_response_started{connection_timeout}",
+       reset + "reset reason: connection timeout"},
+      {Failure::kReset, 503, Flag::kUpstreamTermination,
+       "upstream_reset_before_response_started{connection_termination}",
+       reset + "reset reason: connection termination"},
+      {Failure::kRefusedStream, 503, Flag::kUpstreamReset,
+       "upstream_reset_before_response_started{remote_refused_stream_reset}",
+       reset + "reset reason: remote refused stream reset"},
+      {Failure::kProtocolError, 502, Flag::kUpstreamProtocol,
+       "upstream_reset_before_response_started{protocol_error|Connection_refused}",
+       reset + "reset reason: protocol error"},
+      {Failure::kOverflow, 503, Flag::kUpstreamOverflow,
+       "upstream_reset_before_response_started{overflow}", reset + "reset reason: overflow"},
+      {Failure::kPerTryTimeout, 504, Flag::kUpstreamTimeout, "upstream_per_try_timeout",
+       "upstream request timeout"},
+      {Failure::kPerTryIdleTimeout, 504, Flag::kUpstreamTimeout, "upstream_per_try_idle_timeout",
+       "upstream request timeout"},
+      {Failure::kRouteTimeout, 504, Flag::kUpstreamTimeout, "response_timeout",
+       "upstream request timeout"},
+      {Failure::kNoHealthyHost, 503, Flag::kNoHealthyHost, "no_healthy_upstream",
+       "no healthy upstream"},
+  };
+  for (const auto& row : rows) {
+    const AttemptFailure failure{.failure = row.failure, .detail = "Connection refused"};
+    EXPECT_EQ(failure_reply(row.failure).status, row.status) << row.details;
+    EXPECT_EQ(failure_reply(row.failure).flag, row.flag) << row.details;
+    EXPECT_EQ(failure_details(failure, false), row.details);
+    EXPECT_EQ(failure_body(failure, false), row.body);
+  }
+}
+
+TEST(FailureReply, SaysWhetherTheResponseHadBegunAndWhetherItWasRetried) {
+  const AttemptFailure failure{.failure = Failure::kReset, .detail = {}};
+  EXPECT_EQ(failure_details(failure, true),
+            "upstream_reset_after_response_started{connection_termination}");
+  EXPECT_NE(failure_body(failure, true).find("retried and the latest reset reason: "),
+            std::string::npos);
+}
+
+TEST(Evidence, IsWhatTheAttemptSaysAboutItsHost) {
+  const Duration none{};
+  const Duration second = std::chrono::seconds(1);
+  EXPECT_EQ(evidence_of(Response(200).outcome(), none), Evidence::kGood);
+  EXPECT_EQ(evidence_of(Response(404).outcome(), none), Evidence::kGood);
+  EXPECT_EQ(evidence_of(Response(500).outcome(), none), Evidence::kError);
+  EXPECT_EQ(evidence_of(Response(503).outcome(), none), Evidence::kGateway);
+  EXPECT_EQ(evidence_of(Response(503).outcome(), second), Evidence::kNone);
+  EXPECT_EQ(evidence_of(Response(429).outcome(), second), Evidence::kNone);
+  EXPECT_EQ(evidence_of(Response(502).outcome(), second), Evidence::kGateway);
+  EXPECT_EQ(evidence_of(Response(503, {{"x-damper-retry", "final"}}).outcome(), none),
+            Evidence::kNone);
+  EXPECT_EQ(evidence_of(tests::failed(Failure::kReset), none), Evidence::kLocalOrigin);
+}
+
+TEST(HostPatience, IsTheRetryAfterOf503And429UpToTheLongestWait) {
+  const WallTime now{};
+  config::RetryPolicy policy;
+  policy.retry_after.max_wait = std::chrono::seconds(5);
+  const auto patience = [&](int status, const config::RetryPolicy* p) {
+    return host_patience(Response(status, {{"retry-after", "20"}}).outcome(), p, now);
+  };
+  EXPECT_EQ(patience(503, nullptr), std::chrono::seconds(20));
+  EXPECT_EQ(patience(429, &policy), std::chrono::seconds(5));
+  EXPECT_EQ(patience(500, &policy), Duration::zero());
+  policy.retry_after.ignore = true;
+  EXPECT_EQ(patience(503, &policy), Duration::zero());
+  EXPECT_EQ(host_patience(tests::failed(Failure::kReset), nullptr, now), Duration::zero());
+}
+
+}  // namespace
+}  // namespace damper::router
