@@ -86,15 +86,17 @@ void Router::choose_policy(http::RequestHead& head) {
   if (key == retry::KeyOrigin::kClient) {
     record().idempotency_key = *head.fields.find(HeaderId::kIdempotencyKey);
   }
+  const bool repeatable =
+      policy_ && retry::is_repeatable(head.method, key, *policy_, cluster.honours_idempotency_key);
+  sent_once_ = policy_ && !repeatable && policy_->retry_non_idempotent_on.empty() &&
+               cluster.http == config::UpstreamHttp::kHttp1;
   const auto mark_above = head.fields.find(HeaderId::kXDamperRetry);
   const auto& allowed = route_.retriable_request_headers;
-  retries_.emplace(
-      policy_,
-      retry::RequestTraits{
-          .headers_allow = allowed.empty() || route::any_matches(allowed, head),
-          .repeatable = policy_ && retry::is_repeatable(head.method, key, *policy_,
-                                                        cluster.honours_idempotency_key),
-          .owned_above = layer_marks() && mark_above && retry::is_owner_mark(*mark_above)});
+  retries_.emplace(policy_, retry::RequestTraits{.headers_allow = allowed.empty() ||
+                                                                  route::any_matches(allowed, head),
+                                                 .repeatable = repeatable,
+                                                 .owned_above = layer_marks() && mark_above &&
+                                                                retry::is_owner_mark(*mark_above)});
 }
 
 // max_stream_duration.grpc_timeout_header_max: from now on, unlike the route timeout, and beside it
@@ -179,11 +181,20 @@ void Router::on_request_body(Buffer& body, bool end) {
     if (replay_->full()) downstream_.pause_request();
     return;
   }
-  if (replay_->drop_if_useless()) cells().add(stats().retry_or_shadow_abandoned);
+  trim_replay();
   attempt_->send_body(body, end);
   if (attempt_->unsent_bytes() > options_.body_limit_bytes) {
     downstream_.pause_request();
     attempt_->notify_when_drained();
+  }
+}
+
+// The attempt has been given all of the body: is a copy still of use?
+void Router::trim_replay() {
+  if (sent_once_ && attempt_->request_on_wire()) {
+    replay_->release();
+  } else if (replay_->drop_if_useless()) {
+    cells().add(stats().retry_or_shadow_abandoned);
   }
 }
 
@@ -256,7 +267,7 @@ void Router::on_attempt_connected() {
   record().upstream_local = attempt_->local_address();
   if (!body.empty()) attempt_->send_body(body, ended && !trailers_);
   if (trailers_) attempt_->send_trailers(*trailers_);
-  if (replay_->drop_if_useless()) cells().add(stats().retry_or_shadow_abandoned);
+  trim_replay();
   if (!ended) downstream_.resume_request();
 }
 

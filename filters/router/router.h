@@ -56,6 +56,7 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   void prepare_head(http::RequestHead& head);
   void request_complete();
   void watch_deadline();
+  void trim_replay();
 
   // One attempt after the other.
   void start_attempt();
@@ -116,6 +117,7 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
 
   retry::Verdict verdict_ = retry::Verdict::kNone;  // why there is no further attempt
   bool grpc_timeout_holds_ = false;  // the client's grpc-timeout is enforced, and told anew
+  bool sent_once_ = false;  // no attempt may follow one whose bytes are on the wire
   bool original_open_ = false;                      // counted in the budget
   bool any_on_wire_ = false;  // bytes of some attempt may have reached an upstream
   bool continued_ = false;    // 100 Continue has been sent
