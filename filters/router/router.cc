@@ -80,7 +80,12 @@ void Router::choose_policy(http::RequestHead& head) {
     timeout_ = action_->timeout;
   }
   retry::strip_overrides(head.fields);
+  judge_request(head);
+}
 
+// What the retry policies need to know of the request.
+void Router::judge_request(const http::RequestHead& head) {
+  const config::Cluster& cluster = cluster_->config();
   const auto key = head.fields.has(HeaderId::kIdempotencyKey) ? retry::KeyOrigin::kClient
                                                               : retry::KeyOrigin::kNone;
   if (key == retry::KeyOrigin::kClient) {
@@ -91,7 +96,10 @@ void Router::choose_policy(http::RequestHead& head) {
   sent_once_ = policy_ && !repeatable && policy_->retry_non_idempotent_on.empty() &&
                cluster.http == config::UpstreamHttp::kHttp1;
   const auto mark_above = head.fields.find(HeaderId::kXDamperRetry);
-  const auto& allowed = route_.retriable_request_headers;
+  const auto own = options_.cluster_matchers.find(&cluster);
+  const bool has_own = own != options_.cluster_matchers.end();
+  if (has_own) retriable_headers_ = &own->second.response;
+  const auto& allowed = has_own ? own->second.request : route_.retriable_request_headers;
   retries_.emplace(policy_, retry::RequestTraits{.headers_allow = allowed.empty() ||
                                                                   route::any_matches(allowed, head),
                                                  .repeatable = repeatable,
@@ -324,7 +332,7 @@ void Router::on_attempt_head(http::ResponseHead&& head, bool end) {
     return head.fields.find(n).has_value();
   };
   const Outcome outcome{.response = &head,
-                        .header_matched = route::any_matches(route_.retriable_headers, head) ||
+                        .header_matched = route::any_matches(*retriable_headers_, head) ||
                                           std::any_of(retriable_header_names_.begin(),
                                                       retriable_header_names_.end(), matches_name),
                         .request_on_wire = true,

@@ -10,6 +10,7 @@
 #include "filters/retry/decision.h"
 #include "filters/router/attempt.h"
 #include "filters/router/replay.h"
+#include "filters/router/retry_matchers.h"
 #include "route/entry.h"
 #include "stream/chain_end.h"
 
@@ -19,6 +20,7 @@ namespace damper::router {
 struct RouterOptions {
   const config::HttpOptions& http;
   const config::Node& node;
+  const ClusterMatchers& cluster_matchers;
   std::uint64_t body_limit_bytes;  // of the listener: per_connection_buffer_limit_bytes
 };
 
@@ -51,6 +53,7 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   // Before the first attempt.
   bool choose_cluster(const http::RequestHead& head);
   void choose_policy(http::RequestHead& head);
+  void judge_request(const http::RequestHead& head);
   void choose_timeouts(const http::RequestHead& head);
   void take_grpc_timeout(const http::RequestHead& head);
   void prepare_head(http::RequestHead& head);
@@ -100,6 +103,7 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
 
   std::optional<config::RetryPolicy> own_policy_;  // if the request's headers changed the route's
   const config::RetryPolicy* policy_ = nullptr;
+  const std::vector<route::HeaderMatcher>* retriable_headers_ = &route_.retriable_headers;
   std::vector<std::string> retriable_header_names_;  // of x-envoy-retriable-header-names
   std::optional<retry::RetryState> retries_;
   std::optional<Replay> replay_;
@@ -117,10 +121,10 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
 
   retry::Verdict verdict_ = retry::Verdict::kNone;  // why there is no further attempt
   bool grpc_timeout_holds_ = false;  // the client's grpc-timeout is enforced, and told anew
-  bool sent_once_ = false;  // no attempt may follow one whose bytes are on the wire
-  bool original_open_ = false;                      // counted in the budget
-  bool any_on_wire_ = false;  // bytes of some attempt may have reached an upstream
-  bool continued_ = false;    // 100 Continue has been sent
+  bool sent_once_ = false;           // no attempt may follow one whose bytes are on the wire
+  bool original_open_ = false;       // counted in the budget
+  bool any_on_wire_ = false;         // bytes of some attempt may have reached an upstream
+  bool continued_ = false;           // 100 Continue has been sent
   bool response_started_ = false;
   bool timed_out_before_ = false;  // the last attempt ended by its timeout
   bool over_ = false;

@@ -33,6 +33,7 @@ Result<std::shared_ptr<const FrontendSnapshot>> build_frontend(
     Registries& registries) {
   auto frontend = std::make_shared<FrontendSnapshot>();
   auto config = std::make_shared<stream::FrontendConfig>();
+  TRY_ASSIGN(frontend->cluster_matchers, router::compile_cluster_matchers(bootstrap->clusters));
   config->bootstrap = std::move(bootstrap);
   config->listener = &listener;
   TRY_ASSIGN(config->routes, route::RouteTable::build(listener.http.routes, compile_header_value));

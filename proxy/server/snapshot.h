@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "config/model/bootstrap.h"
+#include "filters/router/retry_matchers.h"
 #include "server/access_log.h"
 #include "stats/stats.h"
 #include "stream/frontend.h"
@@ -18,6 +19,7 @@ namespace damper::server {
 struct FrontendSnapshot {
   std::shared_ptr<const stream::FrontendConfig> config;
   std::vector<AccessLog> access_logs;
+  router::ClusterMatchers cluster_matchers;
 };
 
 struct Snapshot {

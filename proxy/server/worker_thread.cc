@@ -81,6 +81,7 @@ void WorkerThread::build_listener(std::shared_ptr<const FrontendSnapshot> snapsh
   const stream::FrontendConfig& config = *snapshot->config;
   const router::RouterOptions options{.http = config.listener->http,
                                       .node = config.bootstrap->node,
+                                      .cluster_matchers = snapshot->cluster_matchers,
                                       .body_limit_bytes = config.listener->buffer_limit_bytes};
   auto frontend = std::make_shared<stream::Frontend>(
       worker_, snapshot->config,

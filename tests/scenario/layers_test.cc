@@ -88,11 +88,15 @@ TEST(Layers, AnEdgeListenerLetsNoMarkThrough) {
   EXPECT_EQ(upstream.requests()[0].field("x-damper-retry"), std::nullopt);
 }
 
-TEST(Layers, AnOuterOwnerIsBelieved) {
+TEST(Layers, AnOuterOwnerIsBelievedWhoeverItIs) {
   ScriptedUpstream upstream(always(http_response(503, "")));
-  RunningProxy proxy(one_route(upstream.endpoint(), retry("5xx")));
-  proxy.get("/", "x-damper-retry: owner\r\n");
-  EXPECT_EQ(upstream.requests().size(), 1u);
+  RunningProxy proxy(one_route(upstream.endpoint(), retry("5xx"), "", "trust: [ 127.0.0.1/32 ]"));
+  for (const char* peer : {"127.0.0.1", "127.0.0.2"}) {
+    WireConnection client = WireConnection::connect_to(proxy.port(), peer);
+    client.send("GET / HTTP/1.1\r\nhost: a\r\nx-damper-retry: owner\r\n\r\n");
+    EXPECT_EQ(client.read_response()->status(), 503);
+  }
+  EXPECT_EQ(upstream.requests().size(), 2u);
 }
 
 }  // namespace

@@ -121,6 +121,25 @@ TEST(RetryOn, ResetBeforeRequestAsksWhetherAnyAttemptSentSomething) {
   EXPECT_EQ(proxy.stat("cluster.app.retry_refused.not_retriable"), 1);
 }
 
+TEST(RetryOn, ThePolicyOfAClusterGoesBeforeTheRoutes) {
+  const std::string policy =
+      "typed_extension_protocol_options: { envoy.extensions.upstreams.http.v3.HttpProtocolOptions: "
+      "{ "
+      "\"@type\": type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions, "
+      "explicit_http_config: { http_protocol_options: {} }, " +
+      retry("retriable-headers",
+            "retriable_headers: [ { name: x-again, present_match: true } ], "
+            "retriable_request_headers: [ { name: x-may-retry, present_match: true } ]") +
+      " } }";
+  ScriptedUpstream upstream(
+      in_turn({http_response(503, ""), http_response(503, ""),
+               http_response(503, "", "x-again: 1\r\n"), http_response(200, "fine")}));
+  RunningProxy proxy(one_route(upstream.endpoint(), retry("5xx", "num_retries: 3"), policy));
+  EXPECT_EQ(proxy.get().status(), 503);
+  EXPECT_EQ(proxy.get("/", "x-may-retry: 1\r\n").status(), 503);
+  EXPECT_EQ(proxy.get("/", "x-may-retry: 1\r\n").status(), 200);
+}
+
 TEST(RetryOn, RetriableRequestHeadersRestrictRetriesToRequestsThatMatch) {
   ScriptedUpstream upstream(always(http_response(503, "")));
   RunningProxy proxy(one_route(

@@ -32,6 +32,20 @@ TEST(Steering, AStrangerMayNot) {
   EXPECT_EQ(upstream.requests()[0].field("x-envoy-retry-on"), std::nullopt);
 }
 
+TEST(Steering, IsAQuestionOfThePeersAddress) {
+  ScriptedUpstream upstream(always(http_response(503, "")));
+  RunningProxy proxy(one_route(upstream.endpoint(), "", "", "trust: [ 127.0.0.1/32 ]"));
+  const auto attempts_for = [&](const char* peer, const std::string& header) {
+    const std::size_t before = upstream.requests().size();
+    WireConnection client = WireConnection::connect_to(proxy.port(), peer);
+    client.send("GET / HTTP/1.1\r\nhost: a\r\n" + header + "\r\n\r\n");
+    EXPECT_EQ(client.read_response()->status(), 503);
+    return upstream.requests().size() - before;
+  };
+  EXPECT_EQ(attempts_for("127.0.0.1", "x-envoy-retry-on: 5xx"), 2u);
+  EXPECT_EQ(attempts_for("127.0.0.2", "x-envoy-retry-on: 5xx"), 1u);
+}
+
 TEST(Steering, TimeoutsOnlyGetShorter) {
   ScriptedUpstream upstream(silent());
   RunningProxy proxy(one_route(upstream.endpoint(), "timeout: 300ms"));

@@ -26,7 +26,7 @@ struct WireMessage {
 
 class WireConnection {
  public:
-  static WireConnection connect_to(std::uint16_t port);
+  static WireConnection connect_to(std::uint16_t port, const char* from = "127.0.0.1");
   explicit WireConnection(int fd);
   WireConnection(WireConnection&& other) noexcept;
   WireConnection& operator=(WireConnection&& other) noexcept;
