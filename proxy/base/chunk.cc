@@ -17,7 +17,8 @@ struct Free {
   Free* next;
 };
 
-// The one mutable thing in the program that is not reached through an owner: what is in it belongs to nobody.
+// The one mutable thing in the program that is not reached through an owner: what is in it belongs
+// to nobody.
 class Cache {
  public:
   ~Cache() {

@@ -1,6 +1,7 @@
-// Memory in pieces of one size: what a request is made of (its stream, its heads, its small buffers) comes and goes by
-// the kilobyte. A thread keeps what it frees for its next request. malloc's own cache has seven of a size, which 32
-// requests at a time overflow: measured, its slow path was a fifth of the instructions of a small request.
+// Memory in pieces of one size: what a request is made of (its stream, its heads, its small
+// buffers) comes and goes by the kilobyte. A thread keeps what it frees for its next request.
+// malloc's own cache has seven of a size, which 32 requests at a time overflow: measured, its slow
+// path was a fifth of the instructions of a small request.
 #pragma once
 #include <cstddef>
 
@@ -12,12 +13,12 @@ void* allocate_chunk();  // kChunkBytes, aligned like malloc's
 void free_chunk(void* chunk);
 
 // First in a class whose objects fit.
-#define DAMPER_LIVES_IN_A_CHUNK(Class)                                       \
- public:                                                                     \
-  static void* operator new(std::size_t) {                                   \
-    static_assert(sizeof(Class) <= ::damper::kChunkBytes);                   \
-    return ::damper::allocate_chunk();                                       \
-  }                                                                          \
+#define DAMPER_LIVES_IN_A_CHUNK(Class)                     \
+ public:                                                   \
+  static void* operator new(std::size_t) {                 \
+    static_assert(sizeof(Class) <= ::damper::kChunkBytes); \
+    return ::damper::allocate_chunk();                     \
+  }                                                        \
   static void operator delete(void* object) { ::damper::free_chunk(object); }
 
 }  // namespace damper

@@ -42,7 +42,6 @@ constexpr auto kTable = [] {
 
 static_assert(kNames.size() <= 64, "Fields::seen_ has a bit for each");
 
-
 }  // namespace
 
 HeaderId header_id(std::string_view name) {

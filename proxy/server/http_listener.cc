@@ -17,11 +17,11 @@ HttpListener::HttpListener(http::Worker& worker, Settings settings, std::vector<
       idle_timeout_(worker.loop, settings.options.idle_timeout),
       head_timeout_(worker.loop, settings.options.request_headers_timeout) {
   for (net::Fd& fd : sockets) {
-    // Where we listen on one address, that is every connection's, and no connection need be asked for it.
+    // Where we listen on one address, that is every connection's, and no connection need be asked
+    // for it.
     const net::Address address = net::Address::local_of(fd.get());
-    const auto local = address.is_wildcard()
-                           ? nullptr
-                           : std::make_shared<const std::string>(address.to_string());
+    const auto local =
+        address.is_wildcard() ? nullptr : std::make_shared<const std::string>(address.to_string());
     sockets_.push_back(std::make_unique<net::Listener>(
         worker_.loop, std::move(fd),
         [this, local](net::Fd accepted, const net::Address& peer) {
@@ -38,15 +38,14 @@ HttpListener::HttpListener(http::Worker& worker, Settings settings, std::vector<
 HttpListener::~HttpListener() { close_all({Errc::kClosed, Side::kLocal, "the listener is gone"}); }
 
 http::H1ServerOptions HttpListener::codec_options(const config::HttpOptions& o) {
-  return {
-      .accept_http_10 = o.http1.accept_http_10,
-      .default_host_for_http_10 = o.http1.default_host_for_http_10,
-      .enable_trailers = o.http1.enable_trailers,
-      .allow_absolute_url = o.http1.allow_absolute_url,
-      .max_head_bytes = o.max_request_headers_kb * std::size_t{1024},
-      .max_headers = o.max_headers_count,
-      .headers_with_underscores = static_cast<http::Underscores>(o.headers_with_underscores),
-      .proxy_100_continue = o.proxy_100_continue};
+  return {.accept_http_10 = o.http1.accept_http_10,
+          .default_host_for_http_10 = o.http1.default_host_for_http_10,
+          .enable_trailers = o.http1.enable_trailers,
+          .allow_absolute_url = o.http1.allow_absolute_url,
+          .max_head_bytes = o.max_request_headers_kb * std::size_t{1024},
+          .max_headers = o.max_headers_count,
+          .headers_with_underscores = static_cast<http::Underscores>(o.headers_with_underscores),
+          .proxy_100_continue = o.proxy_100_continue};
 }
 
 void HttpListener::accept(net::Fd fd, const net::Address& peer,
@@ -64,8 +63,7 @@ void HttpListener::accept(net::Fd fd, const net::Address& peer,
       self, settings_.options,
       http::ServerConnection::Timeouts{.idle = idle_timeout_, .head = head_timeout_}, worker_.loop,
       worker_.read_block, std::move(fd), net::make_plain_transport(),
-      std::make_unique<http::H1ServerCodec>(codec_options_), peer,
-      worker_.new_id());
+      std::make_unique<http::H1ServerCodec>(codec_options_), peer, worker_.new_id());
   http::ServerConnection& accepted = *connection;
   accepted.set_place(connections_.size());
   accepted.set_peer_trusted(settings_.trust.contains(peer.get()));

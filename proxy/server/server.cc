@@ -125,7 +125,7 @@ Status Server::start_admin() {
                                                             .stats = *registries_.http("admin"),
                                                             .process = process_,
                                                             .max_connections = nullptr,
-                             .trust = admin_trust_,
+                                                            .trust = admin_trust_,
                                                             .counts_for_drain = false},
                                      std::move(sockets), admin_.stream_maker());
   return Ok{};

@@ -62,7 +62,8 @@ void Stream::start_clocks() {
 std::optional<Reply> Stream::admit(bool end) {
   const http::Origin origin = http::prepare_request(
       head_, options(), frontend_->config->bootstrap->node,
-      {.address = connection_->peer_ip(), .trusted = connection_->peer_trusted(), .tls = false}, worker().random);
+      {.address = connection_->peer_ip(), .trusted = connection_->peer_trusted(), .tls = false},
+      worker().random);
   may_steer_ = origin.may_steer;
   if (frontend_->config->listener->edge) http::strip_request_at_edge(head_.fields);
 
