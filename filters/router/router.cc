@@ -65,13 +65,13 @@ bool Router::choose_cluster(const http::RequestHead& head) {
 
 void Router::choose_policy(http::RequestHead& head) {
   const config::Cluster& cluster = cluster_->config();
-  policy_ = cluster.retry_policy ? &*cluster.retry_policy : route_.retry_policy;
-  if (action_->layer == config::LayerRole::kOff) policy_ = nullptr;
+  const bool off = action_->layer == config::LayerRole::kOff;
+  if (!off) policy_ = cluster.retry_policy ? &*cluster.retry_policy : route_.retry_policy;
 
   if (downstream_.may_steer()) {
     const retry::RequestOverrides told = retry::read_overrides(head.fields);
     timeout_ = retry::tighten(action_->timeout, told.timeout);
-    if (retry::changes_policy(told)) {
+    if (!off && retry::changes_policy(told)) {
       own_policy_ = retry::apply(told, policy_ ? *policy_ : config::RetryPolicy{});
       policy_ = &*own_policy_;
       retriable_header_names_ = told.header_names;

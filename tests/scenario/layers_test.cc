@@ -53,6 +53,8 @@ TEST(Layers, RoleOffNeverRetriesAndLeavesItToTheOuterOne) {
   outer.get();
   EXPECT_EQ(upstream.requests().size(), 2u);
   EXPECT_EQ(outer.stat("cluster.app.upstream_rq_retry"), 1);
+  inner.get("/", "x-envoy-retry-on: 5xx\r\n");
+  EXPECT_EQ(upstream.requests().size(), 3u);
 }
 
 TEST(Layers, AMarkIsHeededUnlessTheClusterIgnoresMarks) {
