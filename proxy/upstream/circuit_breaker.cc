@@ -3,9 +3,11 @@
 namespace damper::upstream {
 
 Limit::Ticket Limit::take() {
-  Ticket ticket(this);
-  if (used_.fetch_add(1, std::memory_order_relaxed) < max()) return ticket;
-  return Ticket();  // the first one gives its place back
+  std::uint32_t used = used_.load(std::memory_order_relaxed);
+  do {
+    if (used >= max()) return Ticket();
+  } while (!used_.compare_exchange_weak(used, used + 1, std::memory_order_relaxed));
+  return Ticket(this);
 }
 
 void CircuitBreaker::reconfigure(const config::Thresholds& thresholds) {

@@ -9,8 +9,7 @@
 
 namespace damper::upstream {
 
-// At most max() at a time. Threads add first and give back what was too much: two that meet at the
-// limit may both be refused, but it is never exceeded. Outlives its tickets.
+// At most max() at a time, exactly, whatever the number of threads. Outlives its tickets.
 class Limit {
  public:
   // One place, until it dies. Converts to false if there was none.

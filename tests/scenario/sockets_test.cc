@@ -125,7 +125,7 @@ TEST(Workers, ShareTheLimitsOfAClusterAndAListener) {
     clients.back().send("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
   }
   EXPECT_TRUE(proxy.stat_becomes("cluster.app.upstream_rq_503", 7));
-  EXPECT_EQ(upstream.requests().size(), 3u);
+  EXPECT_TRUE(upstream.wait_for_requests(3));
   EXPECT_TRUE(proxy.connect().wait_for_close());
 }
 
