@@ -40,7 +40,9 @@ TEST(Memory, ALargeResponseToASlowReaderIsNotHeld) {
     received += piece.size();
     most = std::max(most, server::resident_bytes());
   }
-  if (kMemoryIsOurs) EXPECT_LT(most - std::min(most, before), kGrowthBytes);
+  if (kMemoryIsOurs) {
+    EXPECT_LT(most - std::min(most, before), kGrowthBytes);
+  }
 }
 
 TEST(Memory, ALargeUploadToAnUpstreamThatDoesNotReadIsNotHeld) {
@@ -59,7 +61,9 @@ TEST(Memory, ALargeUploadToAnUpstreamThatDoesNotReadIsNotHeld) {
     ASSERT_TRUE(client.send(piece));
     most = std::max(most, server::resident_bytes());
   }
-  if (kMemoryIsOurs) EXPECT_LT(most - std::min(most, before), kGrowthBytes);
+  if (kMemoryIsOurs) {
+    EXPECT_LT(most - std::min(most, before), kGrowthBytes);
+  }
   EXPECT_EQ(proxy.stat("cluster.app.retry_or_shadow_abandoned"), 1);
 }
 
