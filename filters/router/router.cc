@@ -284,8 +284,7 @@ void Router::write_attempt_headers() {
   http::Fields& fields = head_->fields;
   const auto attempt = static_cast<std::uint32_t>(record().attempts.size());
   if (route_.virtual_host->include_request_attempt_count) {
-    std::string count;
-    append_number(count, std::max(attempt, incoming_attempts_));
+    const std::string count = std::to_string(std::max(attempt, incoming_attempts_));
     fields.set(HeaderId::kXEnvoyAttemptCount, count);
   }
   if (route_.virtual_host->include_is_timeout_retry_header && attempt > 1) {
@@ -294,8 +293,7 @@ void Router::write_attempt_headers() {
   fields.remove(HeaderId::kXEnvoyExpectedRqTimeoutMs);
   const Duration expected = expected_timeout();
   if (expected > Duration::zero() && !options_.http.suppress_envoy_headers) {
-    std::string ms;
-    append_number(ms, std::max<std::int64_t>(milliseconds(expected), 1));
+    const std::string ms = std::to_string(std::max<std::int64_t>(milliseconds(expected), 1));
     fields.set(HeaderId::kXEnvoyExpectedRqTimeoutMs, ms);
   }
   if (grpc_timeout_holds_) {
@@ -338,18 +336,12 @@ void Router::on_attempt_head(http::ResponseHead&& head, bool end) {
                         .request_on_wire = true,
                         .any_attempt_on_wire = true};
   any_on_wire_ = true;
-  note_outcome(outcome);
-  ticket_.reset();
-  auto decision = decide(outcome);
-  if (auto* again = std::get_if<retry::Retry>(&decision)) {
+  if (try_again(outcome)) {
     stats().retried_rq.count(cells(), head.status);
     attempt_->abandon();
-    retry_later(std::move(*again));
     return;
   }
-  give_up(std::get<retry::GiveUp>(decision).verdict);
-  const std::uint32_t num_retries = policy_ ? policy_->num_retries : 0;
-  if (retry::marks_response(verdict_, num_retries)) mark(head.fields);
+  if (verdict_is_final()) head.fields.set(HeaderId::kXDamperRetry, mark_text());
   deliver(std::move(head), end);
 }
 
@@ -362,13 +354,12 @@ void Router::deliver(http::ResponseHead&& head, bool end) {
   stats().upstream_rq.count(cells(), head.status);
   cells().record(stats().upstream_rq_time, now - record().start);
   if (!options_.http.suppress_envoy_headers) {
-    std::string ms;
-    append_number(ms, milliseconds(now - record().request_end.value_or(record().start)));
+    const std::string ms =
+        std::to_string(milliseconds(now - record().request_end.value_or(record().start)));
     head.fields.set(HeaderId::kXEnvoyUpstreamServiceTime, ms);
   }
   if (route_.virtual_host->include_attempt_count_in_response) {
-    std::string count;
-    append_number(count, record().attempts.size());
+    const std::string count = std::to_string(record().attempts.size());
     head.fields.set(HeaderId::kXEnvoyAttemptCount, count);
   }
   downstream_.send_head(std::move(head), end);
@@ -398,15 +389,20 @@ void Router::on_attempt_failed(const AttemptFailure& failure) {
                         .request_on_wire = failure.request_on_wire,
                         .any_attempt_on_wire = any_on_wire_,
                         .keep_alive_race = failure.keep_alive_race};
+  if (!try_again(outcome)) deliver_failure(failure);
+}
+
+// True if another attempt will follow; else `verdict_` says why not.
+bool Router::try_again(const Outcome& outcome) {
   note_outcome(outcome);
-  ticket_.reset();
+  ticket_.reset();  // a retry does not compete with itself for its slot
   auto decision = decide(outcome);
   if (auto* again = std::get_if<retry::Retry>(&decision)) {
     retry_later(std::move(*again));
-    return;
+    return true;
   }
   give_up(std::get<retry::GiveUp>(decision).verdict);
-  deliver_failure(failure);
+  return false;
 }
 
 retry::Situation Router::situation() const {
@@ -490,9 +486,9 @@ void Router::give_up(Verdict verdict) {
   }
 }
 
-// The word to the layers above: what could be retried has been.
-void Router::mark(http::Fields& fields) const {
-  if (layer_marks()) fields.set(HeaderId::kXDamperRetry, mark_text());
+// Do the layers above have to be told that what could be retried has been?
+bool Router::verdict_is_final() const {
+  return layer_marks() && retry::marks_response(verdict_, policy_ ? policy_->num_retries : 0);
 }
 
 std::string Router::mark_text() const {
@@ -518,14 +514,12 @@ void Router::reply(const AttemptFailure& failure) {
     reply.headers.emplace_back(HeaderId::kXEnvoyOverloaded, "true");
   }
   if (route_.virtual_host->include_attempt_count_in_response) {
-    std::string count;
-    append_number(count, record().attempts.size());
+    const std::string count = std::to_string(record().attempts.size());
     reply.headers.emplace_back(HeaderId::kXEnvoyAttemptCount, count);
   }
-  const std::uint32_t num_retries = policy_ ? policy_->num_retries : 0;
-  const bool final =
-      retry::marks_response(verdict_, num_retries) || retry::marks_response(failure.failure);
-  if (final && layer_marks()) reply.headers.emplace_back(HeaderId::kXDamperRetry, mark_text());
+  const bool own_refusal = layer_marks() && retry::marks_response(failure.failure);
+  if (verdict_is_final() || own_refusal)
+    reply.headers.emplace_back(HeaderId::kXDamperRetry, mark_text());
   downstream_.send_reply(std::move(reply));
 }
 

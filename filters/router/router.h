@@ -71,6 +71,7 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
 
   // After an attempt.
   retry::Situation situation() const;
+  bool try_again(const retry::Outcome& outcome);
   retry::Decision decide(const retry::Outcome& outcome);
   void note_outcome(const retry::Outcome& outcome);
   void report_to_host(const retry::Outcome& outcome);
@@ -80,7 +81,7 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   void deliver_failure(const AttemptFailure& failure);
   void fail_started_response(const AttemptFailure& failure);
   void reply(const AttemptFailure& failure);
-  void mark(http::Fields& fields) const;
+  bool verdict_is_final() const;
   std::string mark_text() const;
   bool layer_marks() const;
 

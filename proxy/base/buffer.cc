@@ -188,32 +188,6 @@ std::string_view Buffer::front() const {
   return {};
 }
 
-std::string_view Buffer::flatten(std::size_t n) {
-  n = std::min(n, size_);
-  if (n == 0) return {};
-  if (const std::string_view run = front(); run.size() >= n) return run;
-  Slice whole{
-      .block = BlockRef(Block::create(n)), .offset = 0, .length = static_cast<std::uint32_t>(n)};
-  whole.block->used_bytes = static_cast<std::uint32_t>(n);
-  Buffer rest;
-  std::size_t filled = 0;
-  while (filled < n) {
-    const std::string_view run = front();
-    const std::size_t take = std::min(run.size(), n - filled);
-    std::memcpy(whole.block->bytes() + filled, run.data(), take);
-    filled += take;
-    drain(take);
-  }
-  rest.swap(*this);
-  push(std::move(whole));
-  while (rest.count_ > 0) {
-    push(std::move(rest.slice(0)));
-    rest.pop_front();
-  }
-  rest.size_ = 0;
-  return front();
-}
-
 int Buffer::peek(iovec* out, int at_most) const {
   int n = 0;
   for (std::uint32_t i = 0; i < count_ && n < at_most; ++i) {

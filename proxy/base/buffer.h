@@ -92,7 +92,6 @@ class Buffer {
 
   void drain(std::size_t n);                // forgets the first n bytes
   std::string_view front() const;           // the first run; empty if there is none
-  std::string_view flatten(std::size_t n);  // the first min(n, size) bytes as one run
   int peek(iovec* out, int at_most) const;  // runs in order, for writev
   // Copies what it holds out of blocks that it would keep alive nearly empty: for bytes that stay
   // for a while.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "http/stream_entries.h"
+
 namespace damper::http {
 
 ClientConnection::ClientConnection(Owner& owner, event::Loop& loop, net::ReadBlock& block,
@@ -58,9 +60,8 @@ std::size_t ClientConnection::unsent_bytes(StreamId id) const {
 }
 
 bool ClientConnection::on_wire(StreamId id) const {
-  const auto at =
-      std::find_if(streams_.begin(), streams_.end(), [id](const Entry& e) { return e.id == id; });
-  return at != streams_.end() && connection_.bytes_written() > at->written_before;
+  const Entry* entry = find_entry(streams_, id);
+  return entry && connection_.bytes_written() > entry->written_before;
 }
 
 void ClientConnection::reset(StreamId id) {
@@ -75,7 +76,7 @@ void ClientConnection::reset(StreamId id) {
 }
 
 void ClientConnection::abandon(StreamId id) {
-  Entry* entry = find(id);
+  Entry* entry = find_entry(streams_, id);
   if (!entry) return;
   entry->stream = nullptr;
   drained_bytes_ = 0;
@@ -117,12 +118,7 @@ void ClientConnection::end_turn_of_streams() {
 }
 
 void ClientConnection::on_drained() {
-  for (std::size_t i = 0; i < streams_.size(); ++i) {
-    const StreamId id = streams_[i].id;
-    if (streams_[i].stream) streams_[i].stream->on_drained();
-    if (connection_.closed()) return;
-    if (i < streams_.size() && streams_[i].id != id) --i;
-  }
+  tell_drained(streams_, [this] { return connection_.closed(); });
 }
 
 void ClientConnection::on_closed(const Error& why) {
@@ -146,15 +142,9 @@ StreamFailure ClientConnection::failure_of(const Entry& entry, const Error& why)
               entry.reused && silent && (why.code == Errc::kReset || why.code == Errc::kClosed)};
 }
 
-ClientConnection::Entry* ClientConnection::find(StreamId id) {
-  const auto at =
-      std::find_if(streams_.begin(), streams_.end(), [id](const Entry& e) { return e.id == id; });
-  return at == streams_.end() ? nullptr : &*at;
-}
-
 // Forgets the stream; null if it was abandoned or is not there.
 ClientStream* ClientConnection::remove(StreamId id) {
-  Entry* entry = find(id);
+  Entry* entry = find_entry(streams_, id);
   if (!entry) return nullptr;
   ClientStream* stream = entry->stream;
   streams_.erase(streams_.begin() + (entry - streams_.data()));
@@ -163,18 +153,19 @@ ClientStream* ClientConnection::remove(StreamId id) {
 }
 
 void ClientConnection::on_interim(StreamId id, ResponseHead&& head) {
-  if (Entry* entry = find(id); entry && entry->stream) entry->stream->on_interim(std::move(head));
+  if (Entry* entry = find_entry(streams_, id); entry && entry->stream)
+    entry->stream->on_interim(std::move(head));
 }
 
 void ClientConnection::on_response_head(StreamId id, ResponseHead&& head, bool end) {
-  Entry* entry = find(id);
+  Entry* entry = find_entry(streams_, id);
   if (!entry) return;
   ClientStream* stream = end ? remove(id) : entry->stream;
   if (stream) stream->on_response_head(std::move(head), end);
 }
 
 void ClientConnection::on_response_body(StreamId id, Buffer& body, bool end) {
-  Entry* entry = find(id);
+  Entry* entry = find_entry(streams_, id);
   if (!entry) return;
   if (!entry->stream) drained_bytes_ += body.size();
   ClientStream* stream = end ? remove(id) : entry->stream;
@@ -186,7 +177,7 @@ void ClientConnection::on_response_trailers(StreamId id, Fields&& trailers) {
 }
 
 void ClientConnection::on_response_reset(StreamId id, Reset why) {
-  Entry* entry = find(id);
+  Entry* entry = find_entry(streams_, id);
   if (!entry) return;
   StreamFailure failure =
       failure_of(*entry, {Errc::kReset, Side::kUpstream, "reset by the upstream"});

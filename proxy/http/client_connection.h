@@ -112,7 +112,6 @@ class ClientConnection final : public event::Disposable,
   // event::TimeoutQueue::Member: idle, or too slow with what is being drained
   void on_timeout() override { owner_.on_idle_timeout(*this); }
 
-  Entry* find(StreamId id);
   ClientStream* remove(StreamId id);
   StreamFailure failure_of(const Entry& entry, const Error& why) const;
   void end_turn_of_streams();

@@ -6,12 +6,13 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "config/model/listener.h"
 
 namespace damper::http {
 
 // Envoy's headers_with_underscores_action: what becomes of `x_name`, which CGI cannot tell from
 // x-name.
-enum class Underscores : std::uint8_t { kAllow, kRejectRequest, kDropHeader };
+using Underscores = config::HttpOptions::Underscores;
 
 struct H1ServerOptions {
   bool accept_http_10 = false;

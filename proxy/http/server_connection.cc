@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "http/stream_entries.h"
+
 namespace damper::http {
 
 ServerConnection::ServerConnection(Owner& owner, const config::HttpOptions& options,
@@ -67,13 +69,7 @@ Status ServerConnection::on_eof(Buffer&) {
 }
 
 void ServerConnection::on_drained() {
-  // A stream may end and leave the list while it is told.
-  for (std::size_t i = 0; i < streams_.size(); ++i) {
-    const StreamId id = streams_[i].id;
-    streams_[i].stream->on_drained();
-    if (connection_.closed()) return;
-    if (i < streams_.size() && streams_[i].id != id) --i;
-  }
+  tell_drained(streams_, [this] { return connection_.closed(); });
 }
 
 void ServerConnection::on_closed(const Error& why) {
@@ -98,12 +94,6 @@ void ServerConnection::on_timeout() {
   }
 }
 
-ServerConnection::Entry* ServerConnection::find(StreamId id) {
-  const auto at =
-      std::find_if(streams_.begin(), streams_.end(), [id](const Entry& e) { return e.id == id; });
-  return at == streams_.end() ? nullptr : &*at;
-}
-
 ServerStream& ServerConnection::open(StreamId id) {
   leave();
   head_timed_ = false;
@@ -120,25 +110,25 @@ void ServerConnection::on_request_head(StreamId id, RequestHead&& head, bool end
 }
 
 void ServerConnection::on_request_body(StreamId id, Buffer& body, bool end) {
-  Entry* entry = find(id);
+  Entry* entry = find_entry(streams_, id);
   if (!entry) return;
   entry->request_ended = end;
   entry->stream->on_request_body(body, end);
 }
 
 void ServerConnection::on_request_trailers(StreamId id, Fields&& trailers) {
-  Entry* entry = find(id);
+  Entry* entry = find_entry(streams_, id);
   if (!entry) return;
   entry->request_ended = true;
   entry->stream->on_request_trailers(std::move(trailers));
 }
 
 void ServerConnection::on_request_reset(StreamId id, Reset why) {
-  if (Entry* entry = find(id)) entry->stream->on_request_reset(why);
+  if (Entry* entry = find_entry(streams_, id)) entry->stream->on_request_reset(why);
 }
 
 void ServerConnection::on_bad_request(StreamId id, int status, const Error& why) {
-  Entry* entry = find(id);
+  Entry* entry = find_entry(streams_, id);
   ServerStream& stream = entry ? *entry->stream : open(id);
   stream.on_bad_request(status, why);
 }
@@ -177,7 +167,7 @@ std::size_t ServerConnection::unsent_bytes(StreamId id) const {
 }
 
 void ServerConnection::end_stream(StreamId id) {
-  Entry* entry = find(id);
+  Entry* entry = find_entry(streams_, id);
   if (!entry) return;
   const bool linger = !entry->request_ended;
   connection_.loop().destroy_later(std::move(entry->stream));

@@ -106,7 +106,6 @@ class ServerConnection final : public event::Disposable,
   // event::TimeoutQueue::Member
   void on_timeout() override;
 
-  Entry* find(StreamId id);
   ServerStream& open(StreamId id);
   void close_if_finished(bool linger);
 

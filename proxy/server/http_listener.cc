@@ -44,7 +44,7 @@ http::H1ServerOptions HttpListener::codec_options(const config::HttpOptions& o) 
           .allow_absolute_url = o.http1.allow_absolute_url,
           .max_head_bytes = o.max_request_headers_kb * std::size_t{1024},
           .max_headers = o.max_headers_count,
-          .headers_with_underscores = static_cast<http::Underscores>(o.headers_with_underscores),
+          .headers_with_underscores = o.headers_with_underscores,
           .proxy_100_continue = o.proxy_100_continue};
 }
 
