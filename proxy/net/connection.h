@@ -17,7 +17,7 @@ namespace damper::net {
 // reference; the block is used again as soon as nobody keeps any of it.
 class ReadBlock {
  public:
-  static constexpr std::size_t kBytes = 64 * 1024;
+  static constexpr std::size_t kBytes = 256 * 1024;
 
   struct Space {
     BlockRef block;
