@@ -13,8 +13,7 @@ namespace {
 using stream::FilterFactory;
 using stream::StreamContext;
 
-Result<FilterFactory> make_factory(const config::FaultFilter& settings,
-                                   const route::ValueCompiler&) {
+Result<FilterFactory> make_factory(const config::FaultFilter& settings, const Parts&) {
   auto compiled = route::compile(settings.headers);
   if (!compiled) return compiled.error();
   auto only = std::make_shared<std::vector<route::HeaderMatcher>>(*std::move(compiled));
@@ -24,9 +23,8 @@ Result<FilterFactory> make_factory(const config::FaultFilter& settings,
       });
 }
 
-Result<FilterFactory> make_factory(const config::HeadersFilter& settings,
-                                   const route::ValueCompiler& compiler) {
-  auto compiled = route::LevelMutators::compile(settings.mutations, compiler);
+Result<FilterFactory> make_factory(const config::HeadersFilter& settings, const Parts& parts) {
+  auto compiled = route::LevelMutators::compile(settings.mutations, parts.compiler);
   if (!compiled) return compiled.error();
   auto mutators = std::make_shared<route::LevelMutators>(*std::move(compiled));
   return FilterFactory([mutators](const route::RouteEntry*, StreamContext& stream, http::Worker&) {
@@ -34,21 +32,18 @@ Result<FilterFactory> make_factory(const config::HeadersFilter& settings,
   });
 }
 
-Result<FilterFactory> make_factory(const config::BufferFilter& settings,
-                                   const route::ValueCompiler&) {
+Result<FilterFactory> make_factory(const config::BufferFilter& settings, const Parts&) {
   return FilterFactory([&settings](const route::RouteEntry*, StreamContext&, http::Worker&) {
     return std::make_unique<BodyLimit>(settings);
   });
 }
 
-Result<FilterFactory> make_factory(const config::FilterSettings& settings,
-                                   const route::ValueCompiler& compiler) {
-  return std::visit([&](const auto& s) { return make_factory(s, compiler); }, settings);
+Result<FilterFactory> make_factory(const config::FilterSettings& settings, const Parts& parts) {
+  return std::visit([&](const auto& s) { return make_factory(s, parts); }, settings);
 }
 
-Result<FilterFactory> make_factory(const config::FilterOverride& instead,
-                                   const route::ValueCompiler& compiler) {
-  if (!instead.disabled) return make_factory(*instead.settings, compiler);
+Result<FilterFactory> make_factory(const config::FilterOverride& instead, const Parts& parts) {
+  if (!instead.disabled) return make_factory(*instead.settings, parts);
   return FilterFactory(
       [](const route::RouteEntry*, StreamContext&, http::Worker&) { return nullptr; });
 }
@@ -68,14 +63,14 @@ const config::FilterOverride* override_of(
 using ByRoute = std::unordered_map<const config::Route*, FilterFactory>;
 
 Result<ByRoute> factories_by_route(const std::string& name, const config::RouteConfig& routes,
-                                   const route::ValueCompiler& compiler) {
+                                   const Parts& parts) {
   ByRoute out;
   for (const config::VirtualHost& host : routes.virtual_hosts) {
     for (const config::Route& route : host.routes) {
       const auto* instead = override_of(
           name, {&route.filter_overrides, &host.filter_overrides, &routes.filter_overrides});
       if (!instead) continue;
-      TRY_ASSIGN(FilterFactory factory, make_factory(*instead, compiler));
+      TRY_ASSIGN(FilterFactory factory, make_factory(*instead, parts));
       out.emplace(&route, std::move(factory));
     }
   }
@@ -93,12 +88,12 @@ FilterFactory choose_by_route(FilterFactory usual, ByRoute by_route) {
 
 }  // namespace
 
-Result<std::vector<FilterFactory>> make_factories(const config::HttpOptions& options,
-                                                  const route::ValueCompiler& compiler) {
+Result<std::vector<FilterFactory>> make_factories(const Parts& parts) {
+  const config::HttpOptions& options = parts.listener.http;
   std::vector<FilterFactory> out;
   for (const config::Filter& filter : options.filters) {
-    TRY_ASSIGN(FilterFactory usual, make_factory(filter.settings, compiler));
-    TRY_ASSIGN(ByRoute by_route, factories_by_route(filter.name, options.routes, compiler));
+    TRY_ASSIGN(FilterFactory usual, make_factory(filter.settings, parts));
+    TRY_ASSIGN(ByRoute by_route, factories_by_route(filter.name, options.routes, parts));
     out.push_back(choose_by_route(std::move(usual), std::move(by_route)));
   }
   return out;

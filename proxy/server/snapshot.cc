@@ -34,15 +34,19 @@ Result<std::shared_ptr<const FrontendSnapshot>> build_frontend(
   auto frontend = std::make_shared<FrontendSnapshot>();
   auto config = std::make_shared<stream::FrontendConfig>();
   TRY_ASSIGN(frontend->cluster_matchers, router::compile_cluster_matchers(bootstrap->clusters));
+  const config::Node& node = bootstrap->node;
   config->bootstrap = std::move(bootstrap);
   config->listener = &listener;
+  config->stats = registries.http(listener.http.stat_prefix);
   TRY_ASSIGN(config->routes, route::RouteTable::build(listener.http.routes, compile_header_value));
   TRY_ASSIGN(config->trust, trusted_peers(listener));
-  TRY_ASSIGN(config->filters, filters::make_factories(listener.http, compile_header_value));
+  TRY_ASSIGN(config->filters, filters::make_factories({.listener = listener,
+                                                       .node = node,
+                                                       .stats = *config->stats,
+                                                       .compiler = compile_header_value}));
   if (listener.max_connections > 0) {
     config->connections = std::make_shared<upstream::Limit>(listener.max_connections);
   }
-  config->stats = registries.http(listener.http.stat_prefix);
   for (const config::AccessLog& log : listener.http.access_logs) {
     TRY_ASSIGN(auto made, AccessLog::create(log, registries.access_logs()));
     frontend->access_logs.push_back(std::move(made));

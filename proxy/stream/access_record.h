@@ -54,6 +54,13 @@ struct AttemptRecord {
   std::string_view outcome;  // "200", "reset", "connect_failure", "timeout", …
 };
 
+// How long an answer takes at least, with a margin: the deadline filter's knowledge, for whoever
+// lets a request wait before it starts.
+struct ExpectedCost {
+  Duration at_rest{};
+  Duration queued{};  // while requests wait for admission
+};
+
 struct AccessRecord {
   // The heads live at least as long as the record; null before they exist.
   const http::RequestHead* request = nullptr;
@@ -70,6 +77,7 @@ struct AccessRecord {
 
   WallTime start_time{};
   TimePoint start{};
+  std::optional<TimePoint> work_start;      // the request has passed all filters
   std::optional<TimePoint> request_end;     // the last byte of the request came
   std::optional<TimePoint> upstream_start;  // the first attempt was sent
   std::optional<TimePoint> response_start;  // the head of the final response came
@@ -90,6 +98,7 @@ struct AccessRecord {
   std::string_view retry_verdict;  // why there was no further attempt; empty: none was wanted
   std::string_view idempotency_key;
   std::optional<TimePoint> deadline;
+  std::optional<ExpectedCost> expected_cost;  // none: whatever time is left is enough
   bool health_check = false;
 };
 

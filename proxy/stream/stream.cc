@@ -155,6 +155,7 @@ void Stream::run_head(std::size_t from) {
     Verdict verdict = filters_[i]->on_request_head(head_, end);
     if (stopped_by(verdict, i)) return;
   }
+  record_.work_start = worker().loop.now();
   end_->on_request_head(head_, end);
 }
 

@@ -16,12 +16,21 @@ config::Filter adding(const std::string& value) {
   return {.name = "headers", .settings = filter};
 }
 
+Result<std::vector<stream::FilterFactory>> make_for(const config::HttpOptions& options) {
+  config::Listener listener;
+  listener.http = options;
+  stats::Registry registry;
+  stats::HttpStats stats(registry, "test");
+  return make_factories(
+      {.listener = listener, .node = {}, .stats = stats, .compiler = no_operators});
+}
+
 TEST(Filters, MakesOneFactoryForEach) {
   config::HttpOptions options;
   options.filters = {{.name = "fault", .settings = config::FaultFilter{}},
                      adding("plain"),
                      {.name = "buffer", .settings = config::BufferFilter{}}};
-  const auto factories = make_factories(options, no_operators);
+  const auto factories = make_for(options);
   ASSERT_TRUE(factories);
   EXPECT_EQ(factories->size(), 3u);
 }
@@ -29,7 +38,7 @@ TEST(Filters, MakesOneFactoryForEach) {
 TEST(Filters, AreRefusedIfTheyCannotBeCompiled) {
   config::HttpOptions options;
   options.filters = {adding("%UNKNOWN%")};
-  EXPECT_FALSE(make_factories(options, no_operators));
+  EXPECT_FALSE(make_for(options));
 }
 
 TEST(Filters, SettingsOfARouteAreCompiledToo) {
@@ -38,7 +47,7 @@ TEST(Filters, SettingsOfARouteAreCompiledToo) {
   config::Route route;
   route.filter_overrides = {{.name = "headers", .settings = adding("%UNKNOWN%").settings}};
   options.routes.virtual_hosts.push_back({.routes = {route}});
-  EXPECT_FALSE(make_factories(options, no_operators));
+  EXPECT_FALSE(make_for(options));
 }
 
 }  // namespace
