@@ -113,6 +113,9 @@ class Checks {
     const auto& budget = thresholds.retry_budget;
     if (budget && budget->disabled) {
       warning(at, "the retry budget is disabled: nothing bounds how retries multiply the load");
+    } else if (budget && budget->mode == RetryBudget::Mode::kShadow) {
+      warning(at, "the retry budget is in shadow: it counts, and nothing bounds the retries",
+              "to try out another one beside it write candidate: {…}");
     } else if ((budget && !budget->window) || (!budget && thresholds.max_retries)) {
       warning(at, "a retry budget without a window lets a quiet service retry every request",
               "add window: {}");

@@ -42,6 +42,22 @@ BudgetWindow read_window(Cursor c) {
   return out;
 }
 
+BudgetThrottle read_throttle(Cursor c) {
+  BudgetThrottle out;
+  constexpr std::uint32_t kMost = 1000;  // gRFC A6
+  c.read("max_tokens", out.max_tokens, Range<std::uint32_t>{.least = 1, .most = kMost});
+  if (const Cursor ratio = c.at("token_ratio")) {
+    const auto told = ratio.is_scalar() ? parse_decimal(ratio.value()->text) : std::nullopt;
+    if (!told || *told < 0.001 || *told > kMost) {
+      ratio.expected("tokens per success, 0.001 to 1000");
+    } else {
+      out.token_ratio = *told;
+    }
+  }
+  c.no_other_keys("BudgetThrottle");
+  return out;
+}
+
 // Envoy's windowed form: its users asked for a ratio of requests, and get one.
 BudgetWindow window_over(Duration interval, const BudgetConcurrency& envoy) {
   BudgetWindow out;
@@ -50,6 +66,35 @@ BudgetWindow window_over(Duration interval, const BudgetConcurrency& envoy) {
   out.min_retries = envoy.min_retry_concurrency;
   out.credit = BudgetWindow::Credit::kRequests;
   return out;
+}
+
+// The parts of a budget that refuse, and for whom.
+void read_budget_parts(Cursor& c, RetryBudget& out) {
+  BudgetConcurrency concurrency;
+  c.read_percent("budget_percent", concurrency.percent);
+  c.read("min_retry_concurrency", concurrency.min_retry_concurrency);
+  if (const Cursor window = c.object("window")) out.window = read_window(window);
+  c.read("max_retries_per_second", out.max_retries_per_second);
+  if (const Cursor throttle = c.object("throttle")) out.throttle = read_throttle(throttle);
+  Duration interval{};
+  c.read("budget_interval", interval);
+  using Scope = RetryBudget::Scope;
+  c.read_word<Scope>(
+      "scope", out.scope,
+      {{"cluster", Scope::kCluster}, {"route", Scope::kRoute}, {"operation", Scope::kOperation}});
+
+  const bool other_part = out.has_parts();
+  const bool written = c.has("budget_percent") || c.has("min_retry_concurrency");
+  if (interval > Duration::zero()) {
+    const Cursor where = c.at("budget_interval");
+    if (interval < kShortestInterval) where.error("must be at least " + to_text(kShortestInterval));
+    if (out.window)
+      where.error("budget_interval and window are two ways to write the same part",
+                  "write only window");
+    out.window = window_over(interval, concurrency);
+  } else if (!out.disabled && (written || !other_part)) {
+    out.concurrency = concurrency;
+  }
 }
 
 void read_thresholds(Cursor& c, Thresholds& out) {
@@ -69,27 +114,17 @@ void read_thresholds(Cursor& c, Thresholds& out) {
 RetryBudget read_retry_budget(Cursor c) {
   RetryBudget out;
   c.read("disabled", out.disabled);
-  BudgetConcurrency concurrency;
-  c.read_percent("budget_percent", concurrency.percent);
-  c.read("min_retry_concurrency", concurrency.min_retry_concurrency);
-  if (const Cursor window = c.object("window")) out.window = read_window(window);
-  c.read("max_retries_per_second", out.max_retries_per_second);
-  Duration interval{};
-  c.read("budget_interval", interval);
-  c.no_other_keys("RetryBudget");
-
-  const bool other_part = out.window || out.max_retries_per_second;
-  const bool written = c.has("budget_percent") || c.has("min_retry_concurrency");
-  if (interval > Duration::zero()) {
-    const Cursor where = c.at("budget_interval");
-    if (interval < kShortestInterval) where.error("must be at least " + to_text(kShortestInterval));
-    if (out.window)
-      where.error("budget_interval and window are two ways to write the same part",
-                  "write only window");
-    out.window = window_over(interval, concurrency);
-  } else if (!out.disabled && (written || !other_part)) {
-    out.concurrency = concurrency;
+  read_budget_parts(c, out);
+  using Mode = RetryBudget::Mode;
+  c.read_word<Mode>("mode", out.mode, {{"enforce", Mode::kEnforce}, {"shadow", Mode::kShadow}});
+  if (Cursor candidate = c.object("candidate")) {
+    read_budget_parts(candidate, out.candidate.emplace_back());
+    candidate.no_other_keys("RetryBudgetCandidate");
+    if (out.mode == Mode::kShadow) {
+      candidate.error("one budget at a time can be in shadow", "remove mode: shadow, or candidate");
+    }
   }
+  c.no_other_keys("RetryBudget");
   return out;
 }
 

@@ -102,6 +102,12 @@ struct BudgetWindow {
   bool operator==(const BudgetWindow&) const = default;
 };
 
+struct BudgetThrottle {  // gRPC's token bucket (gRFC A6)
+  std::uint32_t max_tokens = 10;
+  double token_ratio = 0.1;  // tokens per success, in thousandths
+  bool operator==(const BudgetThrottle&) const = default;
+};
+
 struct BudgetConcurrency {  // budget_percent and min_retry_concurrency
   double percent = 20;
   std::uint32_t min_retry_concurrency = 3;
@@ -114,6 +120,14 @@ struct RetryBudget {
   std::optional<BudgetConcurrency> concurrency;
   std::optional<BudgetWindow> window;
   std::optional<std::uint32_t> max_retries_per_second;
+  std::optional<BudgetThrottle> throttle;
+  enum class Scope { kCluster, kRoute, kOperation };
+  Scope scope = Scope::kCluster;  // who has a ratio of its own
+  enum class Mode { kEnforce, kShadow };
+  Mode mode = Mode::kEnforce;
+  std::vector<RetryBudget> candidate;  // at most one: tried out in shadow beside this one
+
+  bool has_parts() const { return concurrency || window || max_retries_per_second || throttle; }
   bool operator==(const RetryBudget&) const = default;
 
   static RetryBudget standard() {

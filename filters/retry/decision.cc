@@ -13,15 +13,6 @@ namespace {
 using upstream::BudgetPart;
 using upstream::RetryCause;
 
-Verdict verdict_of(BudgetPart part) {
-  switch (part) {
-    case BudgetPart::kConcurrency: return Verdict::kBudgetConcurrency;
-    case BudgetPart::kWindow: return Verdict::kBudgetWindow;
-    case BudgetPart::kRate: return Verdict::kBudgetRate;
-  }
-  return Verdict::kNone;
-}
-
 bool fits(Duration wait, const Situation& situation) {
   return !situation.time_left || *situation.time_left >= wait + situation.min_attempt_time;
 }
@@ -54,20 +45,21 @@ config::BackOff backoff_of(const config::RetryPolicy& policy, const Outcome& out
 
 // The budget comes last: asking it takes a slot, and every earlier refusal is free.
 Decision RetryState::on_outcome(const Outcome& outcome, const Situation& situation,
-                                upstream::RetryBudget& budget, TimePoint now, Random& random) {
+                                upstream::BudgetAccount& budget, TimePoint now, Random& random) {
   if (!has_policy()) return GiveUp{};
   const bool matched = matches(*policy_, outcome, request_);
   if (!matched && !is_failure(outcome)) return GiveUp{};
   if (situation.response_started) return GiveUp{Verdict::kResponseStarted};
   if (!matched) return GiveUp{Verdict::kNotRetriable};
+  const RetryCause cost = cause(outcome, situation);
+  budget.failure(cost);
   if (const Verdict why = refusal(outcome, situation); why != Verdict::kNone) return GiveUp{why};
 
   const auto wait = next_wait(outcome, situation, random);
   if (!wait) return GiveUp{Verdict::kDeadline};
   if (!is_live(situation.live, outcome)) return GiveUp{Verdict::kLiveOff};
-  const RetryCause cost = cause(outcome, situation);
   auto admission = budget.try_retry(cost, now);
-  if (const auto* part = std::get_if<BudgetPart>(&admission)) return GiveUp{verdict_of(*part)};
+  if (const auto* part = std::get_if<BudgetPart>(&admission)) return GiveUp{budget_verdict(*part)};
   count(outcome, cost);
   return Retry{wait->duration, wait->from_retry_after, word(outcome),
                std::get<upstream::RetryTicket>(std::move(admission))};

@@ -52,7 +52,7 @@ class RetryState {
   // The ticket of the attempt that came to `outcome` must have been dropped before: a retry does
   // not compete with itself for its slot.
   Decision on_outcome(const Outcome& outcome, const Situation& situation,
-                      upstream::RetryBudget& budget, TimePoint now, Random& random);
+                      upstream::BudgetAccount& budget, TimePoint now, Random& random);
 
   std::uint32_t attempts() const { return attempts_; }  // decided on, the first included
   std::uint32_t unreadable_retry_afters() const { return unreadable_retry_afters_; }

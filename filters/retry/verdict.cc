@@ -47,6 +47,16 @@ std::string_view word(Verdict verdict) {
   return "";
 }
 
+Verdict budget_verdict(upstream::BudgetPart part) {
+  switch (part) {
+    case upstream::BudgetPart::kConcurrency: return Verdict::kBudgetConcurrency;
+    case upstream::BudgetPart::kWindow: return Verdict::kBudgetWindow;
+    case upstream::BudgetPart::kRate: return Verdict::kBudgetRate;
+    case upstream::BudgetPart::kThrottle: return Verdict::kBudgetThrottle;
+  }
+  return Verdict::kNone;
+}
+
 bool is_budget(Verdict verdict) { return verdict >= Verdict::kBudgetConcurrency; }
 
 std::vector<std::string_view> verdict_words() {

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "upstream/budget_ledger.h"
+
 namespace damper::retry {
 
 // In the order in which they are asked: the first that holds is the verdict.
@@ -26,6 +28,7 @@ enum class Verdict : std::uint8_t {
 
 std::string_view word(Verdict verdict);  // "not_retriable"; empty for kNone
 bool is_budget(Verdict verdict);
+Verdict budget_verdict(upstream::BudgetPart part);
 
 // For statistics: the words of all verdicts but kNone, and a verdict's place among them.
 std::vector<std::string_view> verdict_words();

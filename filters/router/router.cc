@@ -40,8 +40,7 @@ void Router::on_request_head(http::RequestHead& head, bool end) {
   const std::uint64_t limit = route_.request_body_buffer_limit.value_or(options_.body_limit_bytes);
   replay_.emplace(worker_, limit,
                   policy_ && !policy_->retry_on.empty() && policy_->num_retries > 0);
-  budget().original_started(worker_.index, worker_.loop.now());
-  original_open_ = true;
+  account_.emplace(budget(), worker_.index, route_.label, head.operation(), worker_.loop.now());
   cells().add(stats().retry.original_requests);
   if (end) request_complete();
   if (const auto left = time_left(); left && *left <= Duration::zero()) return on_route_timeout();
@@ -418,10 +417,24 @@ retry::Situation Router::situation() const {
 retry::Decision Router::decide(const Outcome& outcome) {
   const bool first = record().attempts.size() == 1;
   if (first && retry::is_success(policy_, outcome)) {
-    budget().success(worker_.index, worker_.loop.now());
+    account_->success(worker_.loop.now());
     return retry::GiveUp{};
   }
-  return retries_->on_outcome(outcome, situation(), budget(), worker_.loop.now(), worker_.random);
+  const bool noted = account_->shadow_refusal().has_value();
+  retry::Decision decision =
+      retries_->on_outcome(outcome, situation(), *account_, worker_.loop.now(), worker_.random);
+  if (!noted) note_shadow();
+  return decision;
+}
+
+// What a budget that is only tried out would have done.
+void Router::note_shadow() {
+  const auto part = account_->shadow_refusal();
+  if (!part) return;
+  const Verdict verdict = retry::budget_verdict(*part);
+  record().retry_shadow_verdict = retry::word(verdict);
+  cells().add(stats().retry.budget_shadow_denied);
+  cells().add(stats().retry.retry_shadow_refused[retry::index_of(verdict)]);
 }
 
 // Once for each attempt, whatever follows from it.
@@ -562,7 +575,7 @@ void Router::on_stream_over() {
     attempt_->cancel();
   }
   ticket_.reset();
-  if (std::exchange(original_open_, false)) budget().original_ended(worker_.index);
+  account_.reset();
   if (replay_) replay_->release();
 }
 

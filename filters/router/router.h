@@ -73,6 +73,7 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   retry::Situation situation() const;
   bool try_again(const retry::Outcome& outcome);
   retry::Decision decide(const retry::Outcome& outcome);
+  void note_shadow();
   void note_outcome(const retry::Outcome& outcome);
   void report_to_host(const retry::Outcome& outcome);
   void retry_later(retry::Retry&& retry);
@@ -108,6 +109,7 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   std::vector<std::string> retriable_header_names_;  // of x-envoy-retriable-header-names
   std::optional<retry::RetryState> retries_;
   std::optional<Replay> replay_;
+  std::optional<upstream::BudgetAccount> account_;
   std::optional<upstream::RetryTicket> ticket_;  // of the retry that waits or runs
   std::unique_ptr<Attempt> attempt_;
   std::vector<upstream::HostPtr> tried_;
@@ -123,7 +125,6 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   retry::Verdict verdict_ = retry::Verdict::kNone;  // why there is no further attempt
   bool grpc_timeout_holds_ = false;  // the client's grpc-timeout is enforced, and told anew
   bool sent_once_ = false;           // no attempt may follow one whose bytes are on the wire
-  bool original_open_ = false;       // counted in the budget
   bool any_on_wire_ = false;         // bytes of some attempt may have reached an upstream
   bool continued_ = false;           // 100 Continue has been sent
   bool response_started_ = false;

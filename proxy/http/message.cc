@@ -13,6 +13,10 @@ std::string_view name(Protocol protocol) {
   return "";
 }
 
+std::string_view RequestHead::operation() const {
+  return is_grpc() ? path.substr(0, path.find('?')) : method;
+}
+
 bool RequestHead::is_grpc() const {
   constexpr std::string_view kGrpc = "application/grpc";
   const auto type = fields.find(HeaderId::kContentType);

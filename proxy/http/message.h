@@ -30,6 +30,8 @@ struct RequestHead {
   bool expect_continue = false;  // RFC 9110 §10.1.1; the field itself is removed
 
   bool is_head() const { return method == "HEAD"; }
+  // The method; of a gRPC request the path without its query: "/package.Service/Method".
+  std::string_view operation() const;
   bool is_grpc() const;  // content-type: application/grpc or application/grpc+…
 
   // Copies the text into the head's own arena.

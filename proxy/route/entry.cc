@@ -20,6 +20,7 @@ Result<RouteEntry> RouteEntry::compile(const config::Route& route,
   out.route = &route;
   out.virtual_host = &virtual_host;
   out.outer_ = outer;
+  out.label = route.name.empty() ? virtual_host.name + " " + route.match.text : route.name;
   out.action = std::get_if<config::RouteAction>(&route.action);
   out.direct_response = std::get_if<config::DirectResponse>(&route.action);
   out.redirect = std::get_if<config::Redirect>(&route.action);

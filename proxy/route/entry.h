@@ -42,6 +42,9 @@ struct RouteEntry {
   const config::DirectResponse* direct_response = nullptr;
   const config::Redirect* redirect = nullptr;
 
+  // What the route is called where something is kept for each: its name, or where it stands.
+  std::string label;
+
   // What holds: the route's own, else the virtual host's, as a whole. Null: neither has one.
   const config::RetryPolicy* retry_policy = nullptr;
   const config::HedgePolicy* hedge_policy = nullptr;

@@ -20,8 +20,8 @@ void append_limits(std::string& out, const std::string& name, std::string_view p
   line("max_connections", breaker.connections.max());
   line("max_pending_requests", breaker.pending_requests.max());
   line("max_requests", breaker.requests.max());
-  line("active_requests", budget.active_originals());
-  line("active_retries", budget.active_retries());
+  line("active_requests", budget.live().active_originals());
+  line("active_retries", budget.live().active_retries());
 }
 
 void append_host(std::string& out, const std::string& name, const upstream::Host& host,

@@ -26,7 +26,7 @@ void set_breaker(Setter& gauges, const stats::BreakerStats& stats,
   gauges.set(stats.cx_open, breaker.connections.reached());
   gauges.set(stats.rq_pending_open, breaker.pending_requests.reached());
   gauges.set(stats.rq_open, breaker.requests.reached());
-  gauges.set(stats.rq_retry_open, budget.would_refuse(now));
+  gauges.set(stats.rq_retry_open, budget.live().would_refuse(now));
   if (!thresholds.track_remaining) return;
   gauges.set(stats.remaining_cx, remaining(breaker.connections));
   gauges.set(stats.remaining_pending, remaining(breaker.pending_requests));

@@ -23,6 +23,7 @@ RetryStats::RetryStats(Scope scope, const RetryWords& words)
     : scope_(std::move(scope)),
       retry_attempts(scope_.counters("retry_attempts", "cause", words.causes)),
       retry_refused(scope_.counters("retry_refused", "verdict", words.verdicts)),
+      retry_shadow_refused(scope_.counters("retry_shadow_refused", "verdict", words.verdicts)),
       attempt_times_{name_attempt_time(scope_, "1", "1"), name_attempt_time(scope_, "2", "2"),
                      name_attempt_time(scope_, "3_or_more", "3+")} {}
 

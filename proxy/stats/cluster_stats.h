@@ -72,11 +72,14 @@ class RetryStats {
   Counter original_requests = scope_.counter("original_requests");
   Counter retry_success = scope_.counter("retry_success");  // the final answer was good
   Counter budget_denied = scope_.counter("budget_denied");  // by any part of the budget
+  Counter budget_shadow_denied = scope_.counter("budget_shadow_denied");
   Counter deadline_rejected = scope_.counter("deadline_rejected");
   Gauge retries_active = scope_.gauge("retries_active");
   Gauge retries_waiting = scope_.gauge("retries_waiting");
   std::vector<Counter> retry_attempts;  // by cause
   std::vector<Counter> retry_refused;   // by verdict
+  // By the verdict of a budget in shadow: what it would have refused.
+  std::vector<Counter> retry_shadow_refused;
 
  private:
   std::array<Histogram, 3> attempt_times_;

@@ -77,7 +77,7 @@ struct AccessRecord {
 
   WallTime start_time{};
   TimePoint start{};
-  std::optional<TimePoint> work_start;      // the request has passed all filters
+  TimePoint work_start{};                   // it has passed all filters; {}: it has not
   std::optional<TimePoint> request_end;     // the last byte of the request came
   std::optional<TimePoint> upstream_start;  // the first attempt was sent
   std::optional<TimePoint> response_start;  // the head of the final response came
@@ -96,6 +96,7 @@ struct AccessRecord {
   std::string_view path_before_rewrite;      // x-envoy-original-path, if it was rewritten
   std::vector<AttemptRecord> attempts;
   std::string_view retry_verdict;  // why there was no further attempt; empty: none was wanted
+  std::string_view retry_shadow_verdict;  // why a budget in shadow would have refused one
   std::string_view idempotency_key;
   std::optional<TimePoint> deadline;
   std::optional<ExpectedCost> expected_cost;  // none: whatever time is left is enough

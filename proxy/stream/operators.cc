@@ -353,6 +353,7 @@ constexpr std::array kOperators = {
     Definition{"RESPONSE_FLAGS", write_flags},
     Definition{"RESPONSE_FLAGS_LONG", write_long_flags},
     Definition{"RESPONSE_TX_DURATION", write_span<at_response_start, at_end>, nullptr, kNumber},
+    Definition{"RETRY_SHADOW_VERDICT", write_text<&Record::retry_shadow_verdict>},
     Definition{"RETRY_VERDICT", write_text<&Record::retry_verdict>},
     Definition{"ROUTE_NAME", write_text<&Record::route_name>},
     Definition{"START_TIME", write_start_time, read_time_format},

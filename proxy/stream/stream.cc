@@ -237,13 +237,13 @@ void Stream::tighten_deadline(TimePoint at) {
 
 void Stream::on_bad_request(int status, const Error& why) {
   if (finished_) return;
-  details_ = why.detail;
+  details_ = std::make_unique<std::string>(why.detail);
   worker().cells.add(frontend_->stats().downstream_cx_protocol_error);
   if (status == 413 || status == 431)
     worker().cells.add(frontend_->stats().downstream_rq_too_large);
   set(record_.flags, Flag::kDownstreamProtocol);
   send_reply(
-      {.status = status, .body = std::string(http::reason_phrase(status)), .details = details_});
+      {.status = status, .body = std::string(http::reason_phrase(status)), .details = *details_});
 }
 
 void Stream::on_request_reset(http::Reset) {
@@ -353,13 +353,13 @@ void Stream::on_drained() {
 
 void Stream::send_trailers(http::Fields&& trailers) {
   if (response_ != Half::kBody) return;
-  response_trailers_ = std::move(trailers);
-  record_.response_trailers = &response_trailers_;
+  response_trailers_ = std::make_unique<http::Fields>(std::move(trailers));
+  record_.response_trailers = response_trailers_.get();
   for (auto at = filters_.rbegin(); at != filters_.rend(); ++at) {
-    (*at)->on_response_trailers(response_trailers_);
+    (*at)->on_response_trailers(*response_trailers_);
   }
   response_ = Half::kEnded;
-  connection_->send_trailers(id_, response_trailers_);
+  connection_->send_trailers(id_, *response_trailers_);
   finish();
 }
 

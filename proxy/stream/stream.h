@@ -106,9 +106,9 @@ class Stream final : public http::ServerStream,
   event::TimeoutQueue* idle_ = &frontend_->stream_idle;
   http::RequestHead head_;
   http::ResponseHead response_head_;
-  http::Fields response_trailers_;
+  std::unique_ptr<http::Fields> response_trailers_;
   AccessRecord record_;
-  std::string details_;  // what record_.details views where it is no static text
+  std::unique_ptr<std::string> details_;  // what record_.details views where it is no static text
   std::vector<std::unique_ptr<Filter>> filters_;
   std::unique_ptr<ChainEnd> end_;
   std::unique_ptr<event::Timer> max_duration_;

@@ -45,6 +45,48 @@ TEST(Budget, SuccessesFillTheWindow) {
   EXPECT_EQ(proxy.stat("cluster.app.retry_refused.budget_window"), 1);
 }
 
+TEST(Budget, AnEmptyBucketRefusesAndSaysSoEverywhere) {
+  LogFile log;
+  ScriptedUpstream upstream(always(http_response(503, "busy")));
+  RunningProxy proxy(one_route(upstream.endpoint(), retry("5xx"),
+                               budget("retry_budget: { throttle: { max_tokens: 4 } }"),
+                               log.setting("format: \"%RETRY_VERDICT% %RESPONSE_FLAGS%\\n\"")));
+  EXPECT_EQ(proxy.get().field("x-damper-retry"), "final; by=; attempts=2; verdict=limit");
+  EXPECT_EQ(proxy.get().field("x-damper-retry"), "final; by=; attempts=1; verdict=budget_throttle");
+  EXPECT_EQ(proxy.stat("cluster.app.retry_refused.budget_throttle"), 1);
+  EXPECT_EQ(proxy.stat("cluster.app.budget_denied"), 1);
+  EXPECT_EQ(log.lines(2), (std::vector<std::string>{"limit URX", "budget_throttle UO"}));
+}
+
+TEST(Budget, WhatACandidateWouldRefuseIsCountedAndDone) {
+  LogFile log;
+  ScriptedUpstream upstream(in_turn({http_response(503, "busy"), http_response(200, "")}));
+  RunningProxy proxy(
+      one_route(upstream.endpoint(), retry("5xx"),
+                budget("retry_budget: { window: {}, candidate: { window: { min_retries: 0 } } }"),
+                log.setting("format: \"%RETRY_VERDICT%,%RETRY_SHADOW_VERDICT%\\n\"")));
+  EXPECT_EQ(proxy.get().status(), 200);
+  EXPECT_EQ(proxy.stat("cluster.app.upstream_rq_retry"), 1);
+  EXPECT_EQ(proxy.stat("cluster.app.budget_denied"), 0);
+  EXPECT_EQ(proxy.stat("cluster.app.budget_shadow_denied"), 1);
+  EXPECT_EQ(proxy.stat("cluster.app.retry_shadow_refused.budget_window"), 1);
+  EXPECT_EQ(log.lines(1), (std::vector<std::string>{"-,budget_window"}));
+}
+
+TEST(Budget, EachRouteHasARatioOfItsOwn) {
+  ScriptedUpstream upstream(always(http_response(503, "busy")));
+  RunningProxy proxy(
+      one_route(upstream.endpoint(), retry("5xx"),
+                budget("retry_budget: { window: { ratio: 100%, min_retries: 0, credit: requests }, "
+                       "scope: operation }")));
+  EXPECT_EQ(proxy.get().status(), 503);  // pays for its own retry
+  EXPECT_EQ(proxy.stat("cluster.app.upstream_rq_retry"), 1);
+  for (int i = 0; i < 3; ++i)
+    proxy.ask("PUT / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+  EXPECT_EQ(proxy.stat("cluster.app.upstream_rq_retry"), 4);
+  EXPECT_EQ(proxy.stat("cluster.app.budget_denied"), 0);
+}
+
 // Answers 503 to the first attempt of each request; holds every retry until it is told to go on.
 class HeldRetries {
  public:

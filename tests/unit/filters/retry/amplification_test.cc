@@ -45,14 +45,13 @@ class Chain {
     const config::RetryPolicy policy{.retry_on = tests::retry_on("5xx"),
                                      .num_retries = hop.num_retries};
     RetryState state(&policy, {.repeatable = true});
-    hop.budget.original_started(0, now_);
+    upstream::BudgetAccount account(hop.budget, 0, "route", "GET", now_);
     while (true) {
       const bool marked = call(at + 1);
       const tests::Response answer(503, marked ? kMarked : tests::Response::Headers{});
-      auto decision = state.on_outcome(answer.outcome(), {.heed_marks = heed_marks_}, hop.budget,
-                                       now_, random_);
+      auto decision =
+          state.on_outcome(answer.outcome(), {.heed_marks = heed_marks_}, account, now_, random_);
       if (const auto* refused = std::get_if<GiveUp>(&decision)) {
-        hop.budget.original_ended(0);
         return marked || marks_response(refused->verdict, policy.num_retries);
       }
       std::get<Retry>(decision).ticket.attempt_started();

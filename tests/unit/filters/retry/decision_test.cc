@@ -28,7 +28,8 @@ struct Request {
 
   Decision decide(const Outcome& outcome) {
     if (!state) state.emplace(&policy, traits);
-    Decision decision = state->on_outcome(outcome, situation, budget, now, random);
+    if (!account) account.emplace(budget, 0, "route", "GET", now);
+    Decision decision = state->on_outcome(outcome, situation, *account, now, random);
     if (auto* retry = std::get_if<Retry>(&decision)) retry->ticket.attempt_started();
     return decision;
   }
@@ -49,6 +50,7 @@ struct Request {
   Situation situation;
   upstream::RetryBudget budget{with_budget({.disabled = true}), 1};
   TimePoint now{1h};
+  std::optional<upstream::BudgetAccount> account;
   Random random{7};
   std::optional<RetryState> state;
 };
@@ -190,7 +192,7 @@ TEST(Decision, AFreeRetryIsStillCountedInTheBudget) {
   Request r("connect-failure");
   r.budget.reconfigure(with_budget({.window = config::BudgetWindow{}}));
   EXPECT_EQ(r.ask(keep_alive_race()), "retry");
-  EXPECT_EQ(r.budget.charged(r.now), 1u);
+  EXPECT_EQ(r.budget.live().charged(r.now), 1u);
 }
 
 TEST(Decision, TheWaitBacksOffWithEachRetry) {
@@ -290,7 +292,7 @@ TEST(Decision, ARefusalBeforeTheBudgetCostsNothing) {
   r.budget.reconfigure(with_budget({.window = config::BudgetWindow{}}));
   r.situation.time_left = 0ms;
   EXPECT_EQ(r.ask(Response(503).outcome()), "deadline");
-  EXPECT_EQ(r.budget.charged(r.now), 0u);
+  EXPECT_EQ(r.budget.live().charged(r.now), 0u);
 }
 
 // What one retry after `outcome` is charged.
@@ -299,7 +301,7 @@ std::uint64_t cost(const Outcome& outcome, bool next_host_is_well) {
   r.situation.next_host_is_well = next_host_is_well;
   r.budget.reconfigure(with_budget({.window = config::BudgetWindow{.min_retries = 100}}));
   EXPECT_EQ(r.ask(outcome), "retry");
-  return r.budget.charged(r.now);
+  return r.budget.live().charged(r.now);
 }
 
 TEST(Decision, ARetryCostsWhatItFollows) {
@@ -322,9 +324,23 @@ TEST(Decision, ARequestIsSparedTheCostOnce) {
   r.situation.next_host_is_well = true;
   r.budget.reconfigure(with_budget({.window = config::BudgetWindow{}}));
   EXPECT_EQ(r.ask(failed(Failure::kConnectFailure, false)), "retry");
-  EXPECT_EQ(r.budget.charged(r.now), 0u);
+  EXPECT_EQ(r.budget.live().charged(r.now), 0u);
   EXPECT_EQ(r.ask(failed(Failure::kConnectFailure, false)), "retry");
-  EXPECT_EQ(r.budget.charged(r.now), 1u);
+  EXPECT_EQ(r.budget.live().charged(r.now), 1u);
+}
+
+TEST(Decision, EveryRetriableFailureTakesATokenWhetherOrNotARetryFollows) {
+  Request r("5xx");
+  r.policy.num_retries = 0;
+  r.budget.reconfigure(
+      with_budget({.throttle = config::BudgetThrottle{.max_tokens = 4, .token_ratio = 1}}));
+  EXPECT_EQ(r.ask(Response(503).outcome()), "limit");
+  EXPECT_EQ(r.ask(Response(404).outcome()), "");  // nothing that anybody wants to retry
+  Request other("5xx");
+  upstream::BudgetAccount account(r.budget, 0, "route", "GET", r.now);
+  RetryState state(&other.policy, other.traits);
+  const auto second = state.on_outcome(Response(503).outcome(), {}, account, r.now, r.random);
+  EXPECT_EQ(std::get<GiveUp>(second).verdict, Verdict::kBudgetThrottle);  // 2 of 4 are left
 }
 
 }  // namespace
