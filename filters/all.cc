@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "filters/buffer/buffer.h"
+#include "filters/deadline/deadline.h"
 #include "filters/fault/fault.h"
 #include "filters/headers/headers.h"
 
@@ -36,6 +37,15 @@ Result<FilterFactory> make_factory(const config::BufferFilter& settings, const P
   return FilterFactory([&settings](const route::RouteEntry*, StreamContext&, http::Worker&) {
     return std::make_unique<BodyLimit>(settings);
   });
+}
+
+Result<FilterFactory> make_factory(const config::DeadlineFilter& settings, const Parts& parts) {
+  auto policy = std::make_shared<deadline::DeadlinePolicy>(settings, parts.listener, parts.node,
+                                                           parts.stats, nullptr);
+  return FilterFactory(
+      [policy](const route::RouteEntry*, StreamContext& stream, http::Worker& worker) {
+        return std::make_unique<deadline::Deadline>(*policy, stream, worker);
+      });
 }
 
 Result<FilterFactory> make_factory(const config::FilterSettings& settings, const Parts& parts) {

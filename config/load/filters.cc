@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "config/load/common.h"
+#include "config/load/deadline.h"
 #include "config/other_fields.h"
 
 namespace damper::config {
@@ -101,6 +102,7 @@ constexpr FilterKind kKinds[] = {
     {"envoy.extensions.filters.http.header_mutation.v3.HeaderMutation", "headers",
      read_header_mutation, read_short_headers},
     {"envoy.extensions.filters.http.buffer.v3.Buffer", "buffer", read_buffer, read_buffer},
+    {"damper.filters.deadline.v1.Deadline", "deadline", read_deadline, read_deadline},
 };
 
 const FilterKind* find_kind(std::string_view type) {

@@ -1,5 +1,7 @@
 #include "config/load/http.h"
 
+#include <algorithm>
+
 #include "config/load/access_log.h"
 #include "config/load/common.h"
 #include "config/load/filters.h"
@@ -106,6 +108,15 @@ HttpOptions read_settings(Cursor& c, const std::string& name) {
   return out;
 }
 
+// In the short form deadlines are kept without a word about them.
+void add_deadline(HttpOptions& out) {
+  const auto is_deadline = [](const Filter& f) {
+    return std::holds_alternative<DeadlineFilter>(f.settings);
+  };
+  if (std::any_of(out.filters.begin(), out.filters.end(), is_deadline)) return;
+  out.filters.insert(out.filters.begin(), {.name = "deadline", .settings = DeadlineFilter{}});
+}
+
 }  // namespace
 
 HttpOptions read_connection_manager(Cursor c, const std::string& name) {
@@ -123,6 +134,7 @@ HttpOptions read_short_http(Cursor& c, const std::string& name) {
   HttpOptions out = read_settings(c, name);
   c.one_of({"http_filters", "filters"}, false);
   read_short_filters(c.list("filters"), out);
+  if (!c.has("http_filters")) add_deadline(out);
   c.one_of({"routes", "virtual_hosts", "route_config"}, !c.has("rds"));
   if (const Cursor config = c.object("route_config")) {
     out.routes = read_route_config(config, name);

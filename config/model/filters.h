@@ -28,7 +28,31 @@ struct BufferFilter {
   bool operator==(const BufferFilter&) const = default;
 };
 
-using FilterSettings = std::variant<FaultFilter, HeadersFilter, BufferFilter>;
+// Shadow: what would be refused is counted, and nothing is refused.
+enum class FilterMode { kEnforce, kShadow };
+
+// Reads, enforces and tells deadlines (semantics.md §6).
+struct DeadlineFilter {
+  std::optional<Duration> expected_cost;  // of an answer: with less than that left it is refused
+  bool learn_cost = false;                // expected_cost: learned
+  Duration margin = 5ms;                  // added to it
+  Duration max = 300s;
+  std::optional<Duration> if_none;           // `default`: of requests that come without
+  std::optional<Duration> min_attempt_time;  // what a retry needs; none: learned
+  enum class Form { kAbsolute, kRelative, kGrpc };
+  struct Header {
+    std::string name;  // lower case
+    Form form = Form::kAbsolute;
+    bool operator==(const Header&) const = default;
+  };
+  static constexpr std::size_t kMostHeaders = 16;
+  std::vector<Header> headers;  // read besides the usual ones
+  std::vector<std::string> emit = {"x-deadline", "x-envoy-expected-rq-timeout-ms"};
+  FilterMode mode = FilterMode::kEnforce;
+  bool operator==(const DeadlineFilter&) const = default;
+};
+
+using FilterSettings = std::variant<FaultFilter, HeadersFilter, BufferFilter, DeadlineFilter>;
 
 struct Filter {
   std::string name;

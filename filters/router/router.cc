@@ -299,6 +299,10 @@ void Router::write_attempt_headers() {
     fields.set(HeaderId::kGrpcTimeout, http::format_grpc_timeout(expected));
   }
   if (action_->auto_host_rewrite) head_->set_authority(attempt_->host()->hostname);
+  stream::AttemptTime time{.left = time_left(), .per_try = std::nullopt};
+  if (!time.left && timeout_ > Duration::zero()) time.left = timeout_;
+  if (per_try_timeout_ > Duration::zero()) time.per_try = per_try_timeout_;
+  downstream_.prepare_attempt(*head_, time);
 }
 
 // How long we will wait for this attempt; 0: for ever.
@@ -411,7 +415,17 @@ retry::Situation Router::situation() const {
           .next_host_is_well =
               cluster_->any_well_host_but(tried_.empty() ? nullptr : tried_.back().get()),
           .time_left = time_left(),
+          .min_attempt_time = min_attempt_time(),
           .wall_time = std::chrono::system_clock::now()};
+}
+
+// What hardly any attempt beat: with less time left another one is useless work.
+Duration Router::min_attempt_time() const {
+  constexpr std::uint64_t kLeastSamples = 20;
+  constexpr Duration kFloor = std::chrono::milliseconds(1);
+  if (record().min_attempt_time) return *record().min_attempt_time;
+  const auto learned = cluster_->attempt_latency().percentile(5, kLeastSamples, worker_.loop.now());
+  return std::max(learned.value_or(kFloor), kFloor);
 }
 
 retry::Decision Router::decide(const Outcome& outcome) {
@@ -449,6 +463,7 @@ void Router::note_outcome(const Outcome& outcome) {
   }
   if (!attempt_ || outcome.failure == Failure::kNoHealthyHost) return;
   last.duration = worker_.loop.now() - attempt_->started();
+  if (outcome.response) cluster_->attempt_latency().add(last.duration, worker_.loop.now());
   cells().record(stats().retry.attempt_time(record().attempts.size()), last.duration);
   if (outcome.failure != Failure::kOverflow) report_to_host(outcome);
 }

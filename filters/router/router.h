@@ -71,6 +71,7 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
 
   // After an attempt.
   retry::Situation situation() const;
+  Duration min_attempt_time() const;
   bool try_again(const retry::Outcome& outcome);
   retry::Decision decide(const retry::Outcome& outcome);
   void note_shadow();

@@ -52,6 +52,11 @@ class HttpStats {
   Counter downstream_rq_ws_on_non_ws_route = scope_.counter("downstream_rq_ws_on_non_ws_route");
   Histogram downstream_rq_time = scope_.histogram("downstream_rq_time");
 
+  Counter deadline_rejected = scope_.counter("deadline_rejected");
+  Counter deadline_shadow_rejected = scope_.counter("deadline_shadow_rejected");
+  Counter deadline_not_believed = scope_.counter("deadline_not_believed");  // wrong clocks
+  Counter deadline_skewed = scope_.counter("deadline_skewed");  // over 1 s from the relative form
+
   Counter rq_total = scope_.counter("rq_total");  // routed
   Counter rq_direct_response = scope_.counter("rq_direct_response");
   Counter rq_redirect = scope_.counter("rq_redirect");

@@ -99,6 +99,7 @@ struct AccessRecord {
   std::string_view retry_shadow_verdict;  // why a budget in shadow would have refused one
   std::string_view idempotency_key;
   std::optional<TimePoint> deadline;
+  std::optional<Duration> min_attempt_time;   // less is not worth a retry; none: learned
   std::optional<ExpectedCost> expected_cost;  // none: whatever time is left is enough
   bool health_check = false;
 };

@@ -18,6 +18,8 @@ class Downstream : public StreamContext {
   // Where the request goes: the header changes of a weighted cluster are the response's too.
   virtual void set_cluster(const route::ClusterPick& pick) = 0;
 
+  // Lets the filters tell the next attempt what is new: to be called before its head is sent.
+  virtual void prepare_attempt(http::RequestHead& head, const AttemptTime& time) = 0;
   virtual void send_interim(const http::ResponseHead& head) = 0;
   virtual void send_head(http::ResponseHead&& head, bool end) = 0;
   virtual void send_body(Buffer& body, bool end) = 0;

@@ -41,11 +41,19 @@ class StreamContext {
   virtual AccessRecord& record() = 0;               // flags, details, notes for the log
 };
 
+// The time that an attempt has.
+struct AttemptTime {
+  std::optional<Duration> left;     // of the request, for all that is still to be done; none: any
+  std::optional<Duration> per_try;  // of this attempt alone
+};
+
 // One object a stream, made when the request's head has come and routed. Override what you need.
 class Filter {
  public:
   virtual ~Filter() = default;
   virtual Verdict on_request_head(http::RequestHead&, bool /*end*/) { return Continue{}; }
+  // Before each attempt, with the head that it sends.
+  virtual void on_attempt_head(http::RequestHead&, const AttemptTime&) {}
   virtual Verdict on_request_body(Buffer&, bool /*end*/) { return Continue{}; }
   virtual Verdict on_request_trailers(http::Fields&) { return Continue{}; }
   // Responses pass in reverse order and are not stopped.

@@ -63,6 +63,9 @@ class Stream final : public http::ServerStream,
   // All of it has passed the chain: what is held has yet to.
   bool request_ended() const override { return request_ == Half::kEnded && !rest_is_held(); }
   void set_cluster(const route::ClusterPick& pick) override { pick_ = pick; }
+  void prepare_attempt(http::RequestHead& head, const AttemptTime& time) override {
+    for (const auto& filter : filters_) filter->on_attempt_head(head, time);
+  }
   void send_interim(const http::ResponseHead& head) override;
   void send_head(http::ResponseHead&& head, bool end) override;
   void send_body(Buffer& body, bool end) override;

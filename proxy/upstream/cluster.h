@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "http/worker.h"
+#include "stats/recent_latency.h"
 #include "upstream/cluster_state.h"
 #include "upstream/host_pool.h"
 #include "upstream/load_balancer.h"
@@ -29,6 +30,9 @@ class Cluster {
   HostPtr choose_host(std::span<const HostPtr> tried, bool is_retry);
   Pool& pool(const HostPtr& host, config::Priority priority);
 
+  // From the start of attempts to their response heads, as seen by this worker.
+  stats::RecentLatency& attempt_latency() { return attempt_latency_; }
+
   // Feeds outlier detection with what an attempt said about its host.
   void report(Host& host, Evidence evidence);
   // Is there a host in service, other than this one, whose last attempt did not fail?
@@ -42,6 +46,7 @@ class Cluster {
   http::Worker& worker_;
   std::shared_ptr<const config::Cluster> config_;
   std::shared_ptr<ClusterState> state_;
+  stats::RecentLatency attempt_latency_;
   PoolTimeouts timeouts_;
   LoadBalancer balancer_;
   std::map<Key, std::unique_ptr<HostPool>> pools_;
