@@ -67,6 +67,8 @@ static_resources:
           - name: out
             typed_config: { "@type": type.googleapis.com/envoy.extensions.access_loggers.stream.v3.StdoutAccessLog }
           http_filters:
+          - name: deadline  # the short form has it without a word
+            typed_config: { "@type": type.googleapis.com/damper.filters.deadline.v1.Deadline }
           - name: fault
             typed_config:
               "@type": type.googleapis.com/envoy.extensions.filters.http.fault.v3.HTTPFault
@@ -109,7 +111,7 @@ static_resources:
           load_balancing_weight: 3
 )");
   EXPECT_EQ(short_form, envoy);
-  EXPECT_EQ(short_form.listeners.front().http.filters.size(), 3u);
+  EXPECT_EQ(short_form.listeners.front().http.filters.size(), 4u);
 }
 
 TEST(Load, BothSpellingsGiveTheSameConfiguration) {
@@ -143,6 +145,7 @@ TEST(Load, WhatIsNotWrittenHasItsDefault) {
   listener.http.stat_prefix = "in";
   listener.http.routes.name = "in";
   listener.http.routes.virtual_hosts = {{.name = "in", .domains = {"*"}, .routes = {}}};
+  listener.http.filters = {{.name = "deadline", .settings = DeadlineFilter{}}};
   EXPECT_EQ(load_listener(""), listener);
   EXPECT_EQ(load_listener("http_protocol_options: {}\n  common_http_protocol_options: {}\n"),
             listener);
