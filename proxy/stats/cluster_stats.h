@@ -33,10 +33,11 @@ class BreakerStats {
   Gauge remaining_pending = scope_.gauge("remaining_pending");
 };
 
-// outlier_detection.: `detected` counts what would have been ejected had it been enforced.
+// outlier_detection.: `detected` counts what was found, `enforced` what was ejected for it, and
+// `overflow` what was not because too many hosts are out already.
 class OutlierStats {
  public:
-  explicit OutlierStats(Scope scope) : scope_(std::move(scope)) {}
+  explicit OutlierStats(Scope scope);
 
  private:
   Scope scope_;
@@ -45,16 +46,9 @@ class OutlierStats {
   Gauge ejections_active = scope_.gauge("ejections_active");
   Counter ejections_enforced_total = scope_.counter("ejections_enforced_total");
   Counter ejections_overflow = scope_.counter("ejections_overflow");
-  Counter ejections_detected_consecutive_5xx = scope_.counter("ejections_detected_consecutive_5xx");
-  Counter ejections_enforced_consecutive_5xx = scope_.counter("ejections_enforced_consecutive_5xx");
-  Counter ejections_detected_consecutive_gateway_failure =
-      scope_.counter("ejections_detected_consecutive_gateway_failure");
-  Counter ejections_enforced_consecutive_gateway_failure =
-      scope_.counter("ejections_enforced_consecutive_gateway_failure");
-  Counter ejections_detected_consecutive_local_origin_failure =
-      scope_.counter("ejections_detected_consecutive_local_origin_failure");
-  Counter ejections_enforced_consecutive_local_origin_failure =
-      scope_.counter("ejections_enforced_consecutive_local_origin_failure");
+  // By kind, in the order of upstream::OutlierKind.
+  std::vector<Counter> detected;
+  std::vector<Counter> enforced;
 };
 
 // What Envoy does not count. Prometheus families begin with "damper_cluster_".

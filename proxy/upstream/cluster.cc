@@ -48,8 +48,23 @@ Pool& Cluster::pool(const HostPtr& host, config::Priority priority) {
 
 void Cluster::report(Host& host, Evidence evidence) {
   const TimePoint now = worker_.loop.now();
-  if (state_->outlier.report(host, evidence, balancer_.hosts(), now, worker_.random)) {
-    worker_.cells.add(state_->stats.outlier_detection.ejections_enforced_total);
+  for (const OutlierFinding& found :
+       state_->outlier.report(host, evidence, balancer_.hosts(), now, worker_.random)) {
+    count(found);
+  }
+}
+
+void Cluster::count(const OutlierFinding& found) {
+  const stats::OutlierStats& stats = state_->stats.outlier_detection;
+  const auto kind = static_cast<std::size_t>(found.kind);
+  worker_.cells.add(stats.detected[kind]);
+  switch (found.fate) {
+    case OutlierFinding::Fate::kEjected:
+      worker_.cells.add(stats.enforced[kind]);
+      worker_.cells.add(stats.ejections_enforced_total);
+      break;
+    case OutlierFinding::Fate::kNotEnforced: break;
+    case OutlierFinding::Fate::kOverflow: worker_.cells.add(stats.ejections_overflow); break;
   }
 }
 

@@ -42,6 +42,7 @@ class Cluster {
   using Key = std::pair<const Host*, config::Priority>;
 
   void forget_drained_pools();
+  void count(const OutlierFinding& found);
 
   http::Worker& worker_;
   std::shared_ptr<const config::Cluster> config_;

@@ -9,6 +9,8 @@ namespace {
 
 using config::Priority;
 
+const TimePoint kNow = TimePoint() + std::chrono::hours(1);
+
 struct Bench {
   explicit Bench(const config::Cluster& config) : state(config, registry, {}, 1) {}
   // Do five gateway failures in a row eject one host of three?
@@ -16,7 +18,8 @@ struct Bench {
     Hosts hosts = tests::hosts(3);
     bool ejected = false;
     for (int i = 0; i < 5; ++i) {
-      ejected = state.outlier.report(*hosts[0], Evidence::kGateway, hosts, TimePoint(), random);
+      (void)state.outlier.report(*hosts[0], Evidence::kGateway, hosts, kNow, random);
+      ejected = hosts[0]->ejected(kNow);
     }
     return ejected;
   }
