@@ -151,6 +151,20 @@ OutlierDetection read_outlier_detection(Cursor c) {
   return out;
 }
 
+FailureBreaker read_breaker(Cursor c) {
+  FailureBreaker out;
+  constexpr Range<std::uint32_t> kAtLeastOne{.least = 1};
+  constexpr Duration kShortestWindow = 10ms;
+  c.read_percent("failure_percent", out.failure_percent);
+  if (out.failure_percent <= 0) c.at("failure_percent").error("must be above 0");
+  c.read("min_requests", out.min_requests, kAtLeastOne);
+  c.read("window", out.window, kShortestWindow);
+  c.read("open_for", out.open_for, kPositive);
+  c.read("probes", out.probes, kAtLeastOne);
+  c.no_other_keys("FailureBreaker");
+  return out;
+}
+
 TcpKeepalive read_keepalive(Cursor c) {
   TcpKeepalive out;
   c.read("keepalive_probes", out.probes, Range<std::uint32_t>{.least = 1});
@@ -188,6 +202,7 @@ void read_connections(Cursor& c, Cluster& out) {
 void read_damper_words(Cursor& c, Cluster& out) {
   c.read_word<bool>("marks", out.ignore_marks, {{"heed", false}, {"ignore", true}});
   c.read("honours_idempotency_key", out.honours_idempotency_key);
+  if (const Cursor breaker = c.object("breaker")) out.breaker = read_breaker(breaker);
 }
 
 void read_type_word(Cursor& c, Cluster& out) {

@@ -51,6 +51,16 @@ struct OutlierDetection {
   bool operator==(const OutlierDetection&) const = default;
 };
 
+// The failure-rate breaker: Damper's own (semantics.md §10).
+struct FailureBreaker {
+  double failure_percent = 50;      // of the attempts in the window: at so many it opens,
+  std::uint32_t min_requests = 20;  //   if there were at least so many
+  Duration window = 10s;
+  Duration open_for = 5s;    // until probes may pass
+  std::uint32_t probes = 3;  // at a time, and successes that close it
+  bool operator==(const FailureBreaker&) const = default;
+};
+
 struct TcpKeepalive {
   std::uint32_t probes = 3;
   Duration time = 60s;  // idle until the first probe
@@ -95,6 +105,7 @@ struct Cluster {
   // Damper's own.
   bool honours_idempotency_key = false;
   bool ignore_marks = false;  // marks: ignore
+  std::optional<FailureBreaker> breaker;
   bool operator==(const Cluster&) const = default;
 };
 

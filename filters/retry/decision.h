@@ -27,7 +27,8 @@ struct Situation {
   std::optional<Duration> time_left;  // of deadline and route timeout; none: no limit
   Duration min_attempt_time = std::chrono::milliseconds(1);
   LiveMode live = LiveMode::kNormal;
-  WallTime wall_time{};  // what dates in Retry-After are compared with
+  bool breaker_open = false;  // the cluster's failure-rate breaker, or it is half open
+  WallTime wall_time{};       // what dates in Retry-After are compared with
 };
 
 struct Retry {

@@ -43,6 +43,7 @@ Histogram RetryStats::attempt_time(std::size_t number) const {
 
 ClusterStats::ClusterStats(Registry& registry, std::string_view cluster, const RetryWords& words)
     : scope_(cluster_scope(registry, cluster, "cluster.")),
+      breaker(cluster_scope(registry, cluster, "damper.cluster.").sub("breaker.")),
       retry(cluster_scope(registry, cluster, "damper.cluster."), words) {}
 
 AttemptCounts attempt_counts(const Registry& registry, const RetryStats& stats) {

@@ -51,6 +51,20 @@ class OutlierStats {
   std::vector<Counter> enforced;
 };
 
+// breaker.: the failure-rate breaker. Prometheus families begin with "damper_cluster_".
+class FailureBreakerStats {
+ public:
+  explicit FailureBreakerStats(Scope scope) : scope_(std::move(scope)) {}
+
+ private:
+  Scope scope_;
+
+ public:
+  Counter opened = scope_.counter("opened");
+  Counter rejected = scope_.counter("rejected");  // attempts that were not made
+  Gauge state = scope_.gauge("state");            // 0 off, 1 closed, 2 open, 3 half open
+};
+
 // What Envoy does not count. Prometheus families begin with "damper_cluster_".
 class RetryStats {
  public:
@@ -155,6 +169,7 @@ class ClusterStats {
   BreakerStats breakers_default{scope_.sub("circuit_breakers.default.")};
   BreakerStats breakers_high{scope_.sub("circuit_breakers.high.")};
   OutlierStats outlier_detection{scope_.sub("outlier_detection.")};
+  FailureBreakerStats breaker;
   RetryStats retry;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/log.h"
+
 namespace damper::upstream {
 
 Cluster::Cluster(http::Worker& worker, std::shared_ptr<const config::Cluster> config,
@@ -46,11 +48,27 @@ Pool& Cluster::pool(const HostPtr& host, config::Priority priority) {
   return *pool;
 }
 
-void Cluster::report(Host& host, Evidence evidence) {
+std::optional<FailureBreaker::Pass> Cluster::admit() {
+  auto pass = state_->failure_breaker.admit(worker_.loop.now());
+  if (!pass) worker_.cells.add(state_->stats.breaker.rejected);
+  return pass;
+}
+
+void Cluster::report(Host& host, Evidence evidence, FailureBreaker::Pass& pass) {
   const TimePoint now = worker_.loop.now();
   for (const OutlierFinding& found :
        state_->outlier.report(host, evidence, balancer_.hosts(), now, worker_.random)) {
     count(found);
+  }
+  switch (pass.report(worker_.index, evidence, now)) {
+    case FailureBreaker::Change::kNone: break;
+    case FailureBreaker::Change::kOpened:
+      worker_.cells.add(state_->stats.breaker.opened);
+      log::warn("breaker_opened cluster={}", state_->name);
+      break;
+    case FailureBreaker::Change::kClosed:
+      log::info("breaker_closed cluster={}", state_->name);
+      break;
   }
 }
 

@@ -12,6 +12,7 @@
 #include "config/model/cluster.h"
 #include "stats/cluster_stats.h"
 #include "upstream/circuit_breaker.h"
+#include "upstream/failure_breaker.h"
 #include "upstream/host.h"
 #include "upstream/outlier.h"
 #include "upstream/retry_budget.h"
@@ -35,6 +36,7 @@ class ClusterState {
   const std::string name;
   stats::ClusterStats stats;
   OutlierDetector outlier;
+  FailureBreaker failure_breaker;
 
  private:
   static std::size_t index(config::Priority p) { return static_cast<std::size_t>(p); }

@@ -73,6 +73,15 @@ TEST(ClusterState, EachPriorityHasItsThresholdsAndHighTheDefaultsIfItIsNotWritte
   EXPECT_EQ(bench.state.breaker(Priority::kHigh).connections.max(), 3u);
 }
 
+TEST(ClusterState, AnOpenBreakerSurvivesOtherSettings) {
+  config::Cluster config{.name = "app", .breaker = {{.min_requests = 1}}};
+  Bench bench(config);
+  (void)bench.state.failure_breaker.admit({})->report(0, Evidence::kError, {});
+  config.breaker->min_requests = 100;
+  bench.state.reconfigure(config);
+  EXPECT_FALSE(bench.state.failure_breaker.admit({}));
+}
+
 TEST(ClusterState, HostsAreEjectedByDefaultWhereTheDefaultBudgetHolds) {
   const config::Thresholds standard, own_budget{.retry_budget = config::RetryBudget{}},
       max_retries{.max_retries = 3};

@@ -19,7 +19,8 @@ struct Bench {
         cluster(worker, std::make_shared<const config::Cluster>(config), state) {}
 
   void report(Host& host, Evidence evidence) {
-    cluster.report(host, evidence);
+    FailureBreaker::Pass pass = *cluster.admit();
+    cluster.report(host, evidence, pass);
   }
 
   stats::Registry registry;
@@ -102,6 +103,15 @@ TEST(Cluster, ReportsFeedOutlierDetectionAndCountEjections) {
   for (int i = 0; i < 2; ++i) bench.report(*hosts[1], Evidence::kError);
   EXPECT_EQ(bench.registry.value(stats.ejections_overflow), 1u);
   EXPECT_EQ(bench.registry.value(stats.detected[0]), 2u);
+}
+
+TEST(Cluster, ReportsFeedTheBreakerAndRefusalsAreCounted) {
+  Bench bench({.name = "app", .breaker = {{.min_requests = 2, .open_for = 1h}}});
+  const Hosts hosts = tests::hosts(1);
+  for (int i = 0; i < 2; ++i) bench.report(*hosts[0], Evidence::kError);
+  EXPECT_FALSE(bench.cluster.admit());
+  EXPECT_EQ(bench.registry.value(bench.state->stats.breaker.opened), 1u);
+  EXPECT_EQ(bench.registry.value(bench.state->stats.breaker.rejected), 1u);
 }
 
 TEST(Cluster, AWellHostIsInServiceDidNotFailLastAndIsNotTheOneAskedAbout) {

@@ -66,6 +66,17 @@ TEST(Clusters, LoadBalancingPoliciesAreReadInTheNewFormToo) {
   EXPECT_EQ(cluster.choice_count, 4u);
 }
 
+TEST(FailureBreaker, IsOffUnlessItIsWritten) {
+  EXPECT_EQ(load_cluster("").breaker, std::nullopt);
+  EXPECT_EQ(load_cluster("breaker: {}").breaker, FailureBreaker{});
+  const FailureBreaker all{
+      .failure_percent = 25, .min_requests = 5, .window = 30s, .open_for = 2s, .probes = 1};
+  EXPECT_EQ(load_cluster("breaker: { failure_percent: 25%, min_requests: 5, window: 30s, "
+                         "open_for: 2s, probes: 1 }")
+                .breaker,
+            all);
+}
+
 TEST(OutlierDetection, RatesAreRead) {
   OutlierDetection expected;
   expected.success_rate_minimum_hosts = 3;
