@@ -11,12 +11,12 @@
 #include "filters/retry/conditions.h"
 #include "filters/retry/outcome.h"
 #include "filters/retry/verdict.h"
+#include "upstream/live_mode.h"
 #include "upstream/retry_budget.h"
 
 namespace damper::retry {
 
-// An operator's live override of a cluster's retries.
-enum class LiveMode : std::uint8_t { kNormal, kConnectFailureOnly, kOff };
+using upstream::LiveMode;
 
 // How things stand at the moment of the decision.
 struct Situation {

@@ -428,6 +428,7 @@ retry::Situation Router::situation() const {
               cluster_->any_well_host_but(tried_.empty() ? nullptr : tried_.back().get()),
           .time_left = time_left(),
           .min_attempt_time = min_attempt_time(),
+          .live = cluster_->state().live_mode.load(std::memory_order_relaxed),
           .breaker_open = !cluster_->state().failure_breaker.closed(),
           .wall_time = std::chrono::system_clock::now()};
 }

@@ -81,6 +81,7 @@ class RetryStats {
   Counter retry_success = scope_.counter("retry_success");  // the final answer was good
   Counter budget_denied = scope_.counter("budget_denied");  // by any part of the budget
   Counter budget_shadow_denied = scope_.counter("budget_shadow_denied");
+  Counter live_override_changes = scope_.counter("live_override_changes");
   Counter deadline_rejected = scope_.counter("deadline_rejected");
   Gauge retries_active = scope_.gauge("retries_active");
   Gauge retries_waiting = scope_.gauge("retries_waiting");

@@ -65,6 +65,7 @@ TEST(ClusterStats, NamesAreEnvoys) {
                            "retry_attempts.reset",
                            "retry_refused.deadline",
                            "budget_denied",
+                           "live_override_changes",
                            "retries_active",
                            "retries_waiting",
                            "attempt_time.3_or_more",
