@@ -111,9 +111,24 @@ void read_load_balancing(Cursor& c, Cluster& out) {
   }
 }
 
+constexpr Range<std::uint32_t> kPercent{.least = 0, .most = 100};
+
+void read_success_rates(Cursor& c, OutlierDetection& out) {
+  c.read("success_rate_minimum_hosts", out.success_rate_minimum_hosts);
+  c.read("success_rate_request_volume", out.success_rate_request_volume);
+  c.read("success_rate_stdev_factor", out.success_rate_stdev_factor);
+  c.read("enforcing_success_rate", out.enforcing_success_rate, kPercent);
+  c.read("enforcing_local_origin_success_rate", out.enforcing_local_origin_success_rate, kPercent);
+  c.read("failure_percentage_minimum_hosts", out.failure_percentage_minimum_hosts);
+  c.read("failure_percentage_request_volume", out.failure_percentage_request_volume);
+  c.read("failure_percentage_threshold", out.failure_percentage_threshold, kPercent);
+  c.read("enforcing_failure_percentage", out.enforcing_failure_percentage, kPercent);
+  c.read("enforcing_failure_percentage_local_origin", out.enforcing_failure_percentage_local_origin,
+         kPercent);
+}
+
 OutlierDetection read_outlier_detection(Cursor c) {
   OutlierDetection out;
-  constexpr Range<std::uint32_t> kPercent{.least = 0, .most = 100};
   c.read("consecutive_5xx", out.consecutive_5xx);
   c.read("consecutive_gateway_failure", out.consecutive_gateway_failure);
   c.read("consecutive_local_origin_failure", out.consecutive_local_origin_failure);
@@ -123,14 +138,30 @@ OutlierDetection read_outlier_detection(Cursor c) {
          kPercent);
   c.read("enforcing_consecutive_local_origin_failure",
          out.enforcing_consecutive_local_origin_failure, kPercent);
+  read_success_rates(c, out);
   c.read("interval", out.interval, Duration(1ms));
   c.read("base_ejection_time", out.base_ejection_time, Duration(1ms));
   // As in Envoy: a longer base raises a maximum that is not written.
   out.max_ejection_time = std::max(out.max_ejection_time, out.base_ejection_time);
   c.read("max_ejection_time", out.max_ejection_time, Duration(1ms));
+  c.read("max_ejection_time_jitter", out.max_ejection_time_jitter);
   c.read("max_ejection_percent", out.max_ejection_percent, kPercent);
   c.read("always_eject_one_host", out.always_eject_one_host);
   c.no_other_keys("OutlierDetection");
+  return out;
+}
+
+FailureBreaker read_breaker(Cursor c) {
+  FailureBreaker out;
+  constexpr Range<std::uint32_t> kAtLeastOne{.least = 1};
+  constexpr Duration kShortestWindow = 10ms;
+  c.read_percent("failure_percent", out.failure_percent);
+  if (out.failure_percent <= 0) c.at("failure_percent").error("must be above 0");
+  c.read("min_requests", out.min_requests, kAtLeastOne);
+  c.read("window", out.window, kShortestWindow);
+  c.read("open_for", out.open_for, kPositive);
+  c.read("probes", out.probes, kAtLeastOne);
+  c.no_other_keys("FailureBreaker");
   return out;
 }
 
@@ -171,6 +202,7 @@ void read_connections(Cursor& c, Cluster& out) {
 void read_damper_words(Cursor& c, Cluster& out) {
   c.read_word<bool>("marks", out.ignore_marks, {{"heed", false}, {"ignore", true}});
   c.read("honours_idempotency_key", out.honours_idempotency_key);
+  if (const Cursor breaker = c.object("breaker")) out.breaker = read_breaker(breaker);
 }
 
 void read_type_word(Cursor& c, Cluster& out) {

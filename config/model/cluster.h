@@ -23,7 +23,7 @@ struct ClusterEndpoint {
   bool operator==(const ClusterEndpoint&) const = default;
 };
 
-// Envoy OutlierDetection, the fields that hosts are ejected by.
+// Envoy OutlierDetection.
 struct OutlierDetection {
   std::uint32_t consecutive_5xx = 5;
   std::uint32_t consecutive_gateway_failure = 5;
@@ -32,12 +32,33 @@ struct OutlierDetection {
   std::uint32_t enforcing_consecutive_5xx = 100;
   std::uint32_t enforcing_consecutive_gateway_failure = 0;
   std::uint32_t enforcing_consecutive_local_origin_failure = 100;
+  std::uint32_t success_rate_minimum_hosts = 5;
+  std::uint32_t success_rate_request_volume = 100;
+  std::uint32_t success_rate_stdev_factor = 1900;  // thousandths
+  std::uint32_t enforcing_success_rate = 100;
+  std::uint32_t enforcing_local_origin_success_rate = 100;
+  std::uint32_t failure_percentage_minimum_hosts = 5;
+  std::uint32_t failure_percentage_request_volume = 50;
+  std::uint32_t failure_percentage_threshold = 85;
+  std::uint32_t enforcing_failure_percentage = 0;
+  std::uint32_t enforcing_failure_percentage_local_origin = 0;
   Duration interval = 10s;
   Duration base_ejection_time = 30s;
   Duration max_ejection_time = 300s;
+  Duration max_ejection_time_jitter{};
   std::uint32_t max_ejection_percent = 10;
   bool always_eject_one_host = false;  // even if that is more than max_ejection_percent
   bool operator==(const OutlierDetection&) const = default;
+};
+
+// The failure-rate breaker: Damper's own (semantics.md §10).
+struct FailureBreaker {
+  double failure_percent = 50;      // of the attempts in the window: at so many it opens,
+  std::uint32_t min_requests = 20;  //   if there were at least so many
+  Duration window = 10s;
+  Duration open_for = 5s;    // until probes may pass
+  std::uint32_t probes = 3;  // at a time, and successes that close it
+  bool operator==(const FailureBreaker&) const = default;
 };
 
 struct TcpKeepalive {
@@ -84,6 +105,7 @@ struct Cluster {
   // Damper's own.
   bool honours_idempotency_key = false;
   bool ignore_marks = false;  // marks: ignore
+  std::optional<FailureBreaker> breaker;
   bool operator==(const Cluster&) const = default;
 };
 

@@ -34,6 +34,7 @@ bool failure_matches(const RetryConditions& retry_on, const Outcome& outcome) {
     case Failure::kNone:
     case Failure::kOverflow:
     case Failure::kNoHealthyHost:
+    case Failure::kBreakerOpen:
     case Failure::kRouteTimeout: return false;
   }
   return false;

@@ -58,6 +58,7 @@ Decision RetryState::on_outcome(const Outcome& outcome, const Situation& situati
   const auto wait = next_wait(outcome, situation, random);
   if (!wait) return GiveUp{Verdict::kDeadline};
   if (!is_live(situation.live, outcome)) return GiveUp{Verdict::kLiveOff};
+  if (situation.breaker_open) return GiveUp{Verdict::kBreakerOpen};
   auto admission = budget.try_retry(cost, now);
   if (const auto* part = std::get_if<BudgetPart>(&admission)) return GiveUp{budget_verdict(*part)};
   count(outcome, cost);

@@ -11,12 +11,12 @@
 #include "filters/retry/conditions.h"
 #include "filters/retry/outcome.h"
 #include "filters/retry/verdict.h"
+#include "upstream/live_mode.h"
 #include "upstream/retry_budget.h"
 
 namespace damper::retry {
 
-// An operator's live override of a cluster's retries.
-enum class LiveMode : std::uint8_t { kNormal, kConnectFailureOnly, kOff };
+using upstream::LiveMode;
 
 // How things stand at the moment of the decision.
 struct Situation {
@@ -27,7 +27,8 @@ struct Situation {
   std::optional<Duration> time_left;  // of deadline and route timeout; none: no limit
   Duration min_attempt_time = std::chrono::milliseconds(1);
   LiveMode live = LiveMode::kNormal;
-  WallTime wall_time{};  // what dates in Retry-After are compared with
+  bool breaker_open = false;  // the cluster's failure-rate breaker, or it is half open
+  WallTime wall_time{};       // what dates in Retry-After are compared with
 };
 
 struct Retry {

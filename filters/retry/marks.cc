@@ -69,6 +69,7 @@ bool marks_response(Verdict verdict, std::uint32_t num_retries) {
     case Verdict::kLimit: return num_retries > 0;
     case Verdict::kDeadline:
     case Verdict::kLiveOff:
+    case Verdict::kBreakerOpen:
     case Verdict::kBudgetConcurrency:
     case Verdict::kBudgetWindow:
     case Verdict::kBudgetRate:
@@ -84,7 +85,8 @@ bool marks_response(Verdict verdict, std::uint32_t num_retries) {
 }
 
 bool marks_response(Failure own_refusal) {
-  return own_refusal == Failure::kOverflow || own_refusal == Failure::kNoHealthyHost;
+  return own_refusal == Failure::kOverflow || own_refusal == Failure::kNoHealthyHost ||
+         own_refusal == Failure::kBreakerOpen;
 }
 
 }  // namespace damper::retry

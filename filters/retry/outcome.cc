@@ -61,6 +61,7 @@ std::string_view word(Failure failure) {
     case Failure::kProtocolError: return "protocol_error";
     case Failure::kOverflow: return "overflow";
     case Failure::kNoHealthyHost: return "no_healthy_host";
+    case Failure::kBreakerOpen: return "breaker_open";
     case Failure::kRouteTimeout: return "route_timeout";
   }
   return "";

@@ -20,6 +20,7 @@ enum class Failure : std::uint8_t {
   kProtocolError,  // a response that cannot be read
   kOverflow,       // max_connections, max_pending_requests or max_requests
   kNoHealthyHost,
+  kBreakerOpen,   // the failure-rate breaker of the cluster
   kRouteTimeout,  // the time of all attempts together is over
 };
 

@@ -39,6 +39,7 @@ std::string_view word(Verdict verdict) {
     case Verdict::kLimit: return "limit";
     case Verdict::kDeadline: return "deadline";
     case Verdict::kLiveOff: return "live_off";
+    case Verdict::kBreakerOpen: return "breaker_open";
     case Verdict::kBudgetConcurrency: return "budget_concurrency";
     case Verdict::kBudgetWindow: return "budget_window";
     case Verdict::kBudgetRate: return "budget_rate";

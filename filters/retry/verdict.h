@@ -20,6 +20,7 @@ enum class Verdict : std::uint8_t {
   kLimit,              // num_retries are spent
   kDeadline,           // the wait and another attempt do not fit into the time left
   kLiveOff,            // switched off by a live override
+  kBreakerOpen,        // the failure-rate breaker of the cluster is not closed
   kBudgetConcurrency,  // the budget of the cluster, by the part that refused
   kBudgetWindow,
   kBudgetRate,

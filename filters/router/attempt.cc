@@ -7,11 +7,13 @@ namespace damper::router {
 using retry::Failure;
 
 Attempt::Attempt(Owner& owner, http::Worker& worker, upstream::Cluster& cluster,
-                 upstream::HostPtr host, config::Priority priority, AttemptTimeouts timeouts)
+                 upstream::HostPtr host, upstream::FailureBreaker::Pass pass,
+                 config::Priority priority, AttemptTimeouts timeouts)
     : owner_(owner),
       worker_(worker),
       cluster_(cluster),
       host_(std::move(host)),
+      pass_(std::move(pass)),
       priority_(priority),
       timeouts_(timeouts),
       per_try_left_(timeouts.per_try) {}

@@ -13,11 +13,13 @@
 
 namespace damper::router {
 
+// Why there is no response, of an attempt or in place of one.
 struct AttemptFailure {
   retry::Failure failure = retry::Failure::kReset;
   bool request_on_wire = false;
   bool keep_alive_race = false;
   std::string detail;
+  Duration retry_after{};  // what we ask the client to wait; 0: nothing
 };
 
 struct AttemptTimeouts {
@@ -40,8 +42,9 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
     virtual void on_attempt_drained() = 0;  // more of the request may come
   };
 
+  // `pass`: of the cluster's breaker.
   Attempt(Owner& owner, http::Worker& worker, upstream::Cluster& cluster, upstream::HostPtr host,
-          config::Priority priority, AttemptTimeouts timeouts);
+          upstream::FailureBreaker::Pass pass, config::Priority priority, AttemptTimeouts timeouts);
   ~Attempt() override;
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
@@ -61,6 +64,10 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
   void head_accepted();  // the response goes downstream: its head was in time
   void cancel();         // really: the request is reset or its connection closed, its place is free
   void abandon();        // the answer is not wanted, but its connection is
+
+  // What it has come to, for the cluster to judge its hosts by. Once; an attempt that nobody
+  // reports says nothing.
+  void report(upstream::Evidence evidence) { cluster_.report(*host_, evidence, pass_); }
 
   const upstream::HostPtr& host() const { return host_; }
   TimePoint started() const { return started_; }
@@ -95,6 +102,7 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
   http::Worker& worker_;
   upstream::Cluster& cluster_;
   const upstream::HostPtr host_;
+  upstream::FailureBreaker::Pass pass_;
   const config::Priority priority_;
   const AttemptTimeouts timeouts_;
   std::unique_ptr<event::Timer> per_try_;

@@ -33,6 +33,7 @@ FailureReply failure_reply(Failure failure) {
     case Failure::kProtocolError: return {502, Flag::kUpstreamProtocol, "protocol error"};
     case Failure::kOverflow: return {503, Flag::kUpstreamOverflow, "overflow"};
     case Failure::kNoHealthyHost: return {503, Flag::kNoHealthyHost, "no_healthy_upstream"};
+    case Failure::kBreakerOpen: return {503, Flag::kUpstreamOverflow, "circuit_breaker_open"};
     case Failure::kRouteTimeout: return {504, Flag::kUpstreamTimeout, "response_timeout"};
   }
   return {500, Flag::kLocalReset, "internal error"};
@@ -40,7 +41,9 @@ FailureReply failure_reply(Failure failure) {
 
 std::string failure_details(const AttemptFailure& failure, bool response_started) {
   const FailureReply shape = failure_reply(failure.failure);
-  if (shape.status == 504 || failure.failure == Failure::kNoHealthyHost) {
+  const bool never_started =
+      failure.failure == Failure::kNoHealthyHost || failure.failure == Failure::kBreakerOpen;
+  if (shape.status == 504 || never_started) {
     return std::string(shape.reason);
   }
   std::string out = response_started ? "upstream_reset_after_response_started{"
@@ -56,13 +59,19 @@ std::string failure_body(const AttemptFailure& failure, bool retried) {
   const FailureReply shape = failure_reply(failure.failure);
   if (shape.status == 504) return "upstream request timeout";
   if (failure.failure == Failure::kNoHealthyHost) return "no healthy upstream";
+  if (failure.failure == Failure::kBreakerOpen) return "circuit breaker open: too much fails";
   std::string out = "upstream connect error or disconnect/reset before headers. ";
   if (retried) out += "retried and the latest ";
   return out.append("reset reason: ").append(shape.reason);
 }
 
+std::string retry_after_text(Duration wait) {
+  return std::to_string(std::chrono::ceil<std::chrono::seconds>(wait).count());
+}
+
 upstream::Evidence evidence_of(const retry::Outcome& outcome, Duration patience) {
   using upstream::Evidence;
+  if (outcome.failure == Failure::kOverflow) return Evidence::kNone;
   if (!outcome.response) return Evidence::kLocalOrigin;
   const int status = outcome.response->status;
   const bool spared = patience > Duration::zero() && may_ask_for_patience(outcome);

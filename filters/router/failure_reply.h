@@ -18,6 +18,9 @@ FailureReply failure_reply(retry::Failure failure);
 std::string failure_details(const AttemptFailure& failure, bool response_started);
 std::string failure_body(const AttemptFailure& failure, bool retried);
 
+// Retry-After: whole seconds, never less than asked for.
+std::string retry_after_text(Duration wait);
+
 // What an outcome says about its host. `patience`: the host asked for it, which is no evidence
 // against it.
 upstream::Evidence evidence_of(const retry::Outcome& outcome, Duration patience);

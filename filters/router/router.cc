@@ -224,6 +224,13 @@ void Router::start_attempt() {
     cells().add(stats().retry.retries_waiting, -1);
     cells().add(stats().retry.retries_active, 1);
   }
+  auto pass = cluster_->admit();
+  if (!pass) {
+    const Duration wait = cluster_->state().failure_breaker.wait(worker_.loop.now());
+    return refuse_attempt({.failure = Failure::kBreakerOpen,
+                           .detail = {},
+                           .retry_after = std::max<Duration>(wait, std::chrono::seconds(1))});
+  }
   const bool prefers_fresh = policy_ && policy_->previous_hosts;
   upstream::HostPtr host =
       cluster_->choose_host(prefers_fresh ? std::span<const upstream::HostPtr>(tried_)
@@ -231,17 +238,22 @@ void Router::start_attempt() {
                             is_retry);
   if (!host) {
     cells().add(stats().upstream_cx_none_healthy);
-    record().attempts.push_back({.host = {}, .outcome = retry::word(Failure::kNoHealthyHost)});
-    on_attempt_failed({.failure = Failure::kNoHealthyHost, .detail = {}});
-    return;
+    return refuse_attempt({.failure = Failure::kNoHealthyHost, .detail = {}});
   }
   tried_.push_back(host);
   record().upstream_host = host->text;
   record().attempts.push_back({.host = host->text});
   Attempt::Owner& self = *this;
-  attempt_ = std::make_unique<Attempt>(self, worker_, *cluster_, std::move(host), action_->priority,
-                                       attempt_timeouts());
+  attempt_ = std::make_unique<Attempt>(self, worker_, *cluster_, std::move(host), *std::move(pass),
+                                       action_->priority, attempt_timeouts());
   attempt_->start();
+}
+
+// Instead of an attempt: no host was asked.
+void Router::refuse_attempt(const AttemptFailure& why) {
+  attempt_.reset();
+  record().attempts.push_back({.host = {}, .outcome = retry::word(why.failure)});
+  on_attempt_failed(why);
 }
 
 AttemptTimeouts Router::attempt_timeouts() const {
@@ -416,6 +428,8 @@ retry::Situation Router::situation() const {
               cluster_->any_well_host_but(tried_.empty() ? nullptr : tried_.back().get()),
           .time_left = time_left(),
           .min_attempt_time = min_attempt_time(),
+          .live = cluster_->state().live_mode.load(std::memory_order_relaxed),
+          .breaker_open = !cluster_->state().failure_breaker.closed(),
           .wall_time = std::chrono::system_clock::now()};
 }
 
@@ -461,14 +475,15 @@ void Router::note_outcome(const Outcome& outcome) {
   if (outcome.failure == Failure::kPerTryIdleTimeout) {
     cells().add(stats().upstream_rq_per_try_idle_timeout);
   }
-  if (!attempt_ || outcome.failure == Failure::kNoHealthyHost) return;
+  if (!attempt_) return;
   last.duration = worker_.loop.now() - attempt_->started();
   if (outcome.response) cluster_->attempt_latency().add(last.duration, worker_.loop.now());
   cells().record(stats().retry.attempt_time(record().attempts.size()), last.duration);
-  if (outcome.failure != Failure::kOverflow) report_to_host(outcome);
+  report_to_host(outcome);
 }
 
 void Router::report_to_host(const Outcome& outcome) {
+  if (outcome.failure == Failure::kOverflow) return attempt_->report(upstream::Evidence::kNone);
   upstream::Host& host = *attempt_->host();
   const TimePoint now = worker_.loop.now();
   host.health.last_attempt_failed.store(outcome.response == nullptr, std::memory_order_relaxed);
@@ -480,8 +495,7 @@ void Router::report_to_host(const Outcome& outcome) {
     host.health.avoid_until.store((now + patience).time_since_epoch().count(),
                                   std::memory_order_relaxed);
   }
-  const upstream::Evidence evidence = evidence_of(outcome, patience);
-  cluster_->report(host, evidence);
+  attempt_->report(evidence_of(outcome, patience));
 }
 
 void Router::retry_later(retry::Retry&& again) {
@@ -538,8 +552,13 @@ void Router::reply(const AttemptFailure& failure) {
                       .body = failure_body(failure, retried),
                       .details = failure_details_,
                       .flag = shape.flag};
-  if (failure.failure == Failure::kOverflow && !options_.http.suppress_envoy_headers) {
+  const bool overloaded =
+      failure.failure == Failure::kOverflow || failure.failure == Failure::kBreakerOpen;
+  if (overloaded && !options_.http.suppress_envoy_headers) {
     reply.headers.emplace_back(HeaderId::kXEnvoyOverloaded, "true");
+  }
+  if (failure.retry_after > Duration::zero()) {
+    reply.headers.emplace_back(HeaderId::kRetryAfter, retry_after_text(failure.retry_after));
   }
   if (route_.virtual_host->include_attempt_count_in_response) {
     const std::string count = std::to_string(record().attempts.size());

@@ -63,6 +63,7 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
 
   // One attempt after the other.
   void start_attempt();
+  void refuse_attempt(const AttemptFailure& why);
   void write_attempt_headers();
   Duration expected_timeout() const;
   AttemptTimeouts attempt_timeouts() const;

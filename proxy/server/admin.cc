@@ -5,7 +5,6 @@
 
 #include "base/json.h"
 #include "base/log.h"
-#include "base/text.h"
 #include "server/clusters_page.h"
 #include "server/gauges.h"
 #include "server/memory.h"
@@ -14,21 +13,27 @@
 namespace damper::server {
 namespace {
 
-// One request to the admin listener: no body is wanted, the answer is made at once.
+constexpr std::uint64_t kLongestForm = 64 * 1024;
+constexpr std::string_view kRetryOfCluster = "/retry/clusters/";
+
+// One request to the admin listener, whose body is a form at most.
 class AdminStream final : public http::ServerStream {
  public:
   AdminStream(Admin& admin, http::ServerConnection& connection, http::StreamId id)
       : admin_(admin), connection_(&connection), id_(id) {}
 
   void on_request_head(http::RequestHead&& head, bool end) override {
-    reply_ = admin_.answer(head.method, head.path);
+    method_ = head.method;
+    target_ = head.path;
     is_head_ = head.is_head();
-    if (end) send();
+    if (end) answer();
   }
-  void on_request_body(Buffer&, bool end) override {
-    if (end) send();
+  void on_request_body(Buffer& body, bool end) override {
+    if (form_.size() <= kLongestForm) form_ += body.to_string();
+    body.clear();
+    if (end) answer();
   }
-  void on_request_trailers(http::Fields&&) override { send(); }
+  void on_request_trailers(http::Fields&&) override { answer(); }
   void on_bad_request(int status, const Error& why) override {
     reply_ = {.status = status, .body = why.detail + "\n"};
     send();
@@ -38,6 +43,12 @@ class AdminStream final : public http::ServerStream {
   void on_drained() override {}
 
  private:
+  void answer() {
+    const bool too_long = form_.size() > kLongestForm;
+    reply_ = too_long ? AdminReply{.status = 413, .body = "too long a form\n"}
+                      : admin_.answer(AdminQuery::parse(method_, target_, form_));
+    send();
+  }
   void send() {
     if (!connection_ || sent_) return;
     sent_ = true;
@@ -62,6 +73,9 @@ class AdminStream final : public http::ServerStream {
   Admin& admin_;
   http::ServerConnection* connection_;
   const http::StreamId id_;
+  std::string method_;
+  std::string target_;
+  std::string form_;
   AdminReply reply_;
   bool is_head_ = false;
   bool sent_ = false;
@@ -69,27 +83,25 @@ class AdminStream final : public http::ServerStream {
 
 }  // namespace
 
-struct Admin::Query {
-  std::vector<std::pair<std::string_view, std::string_view>> parameters;
-
-  std::string_view get(std::string_view name) const {
-    for (const auto& [key, value] : parameters) {
-      if (key == name) return value;
-    }
-    return {};
-  }
-  bool has(std::string_view name) const {
-    return std::any_of(parameters.begin(), parameters.end(),
-                       [name](const auto& p) { return p.first == name; });
-  }
-};
-
 struct Admin::Page {
-  std::string_view path;
+  std::string_view path;   // one that ends with '/' stands for all that begin with it
   bool changes_something;  // POST only: a link must not
   AdminReply (Admin::*answer)(const Query&);
   std::string_view help;
+
+  bool is_at(std::string_view asked) const {
+    return asked == path || (path.size() > 1 && path.ends_with('/') && asked.starts_with(path));
+  }
 };
+
+Admin::Admin(Registries& registries, http::Worker& main, Process& process, Hooks hooks)
+    : registries_(registries),
+      cells_(main.cells),
+      process_(process),
+      hooks_(std::move(hooks)),
+      overrides_(main.loop, main.cells),
+      amplification_(registries.stats()),
+      sampler_(main.loop.timer([this] { sample_attempts(); })) {}
 
 const std::vector<Admin::Page>& Admin::pages() {
   static const std::vector<Page> all = {
@@ -100,6 +112,10 @@ const std::vector<Admin::Page>& Admin::pages() {
       {"/stats", false, &Admin::stats, "statistics (?filter=, ?usedonly, ?format=json|prometheus)"},
       {"/stats/prometheus", false, &Admin::prometheus, "statistics for Prometheus"},
       {"/clusters", false, &Admin::clusters, "clusters and their hosts (?format=json)"},
+      {"/retry", false, &Admin::retry, "budgets and live overrides of retries (?format=json)"},
+      {kRetryOfCluster, false, &Admin::retry_of_cluster,
+       "the same of the cluster named behind it; POST overrides "
+       "(?mode=normal|connect_failure_only|off&for=10m&ratio=5%)"},
       {"/listeners", false, &Admin::listeners, "listeners and their addresses"},
       {"/config_dump", false, &Admin::config_dump, "the configuration in force"},
       {"/memory", false, &Admin::memory, "resident memory and its limit"},
@@ -113,31 +129,23 @@ const std::vector<Admin::Page>& Admin::pages() {
 }
 
 HttpListener::MakeStream Admin::stream_maker() {
+  sample_attempts();
   return [this](http::ServerConnection& connection, http::StreamId id) {
     return std::make_unique<AdminStream>(*this, connection, id);
   };
 }
 
-AdminReply Admin::answer(std::string_view method, std::string_view target) {
-  const auto question = std::min(target.find('?'), target.size());
-  const std::string_view path = target.substr(0, question);
-  Query query;
-  for (const auto part : split(target.substr(std::min(question + 1, target.size())), '&')) {
-    const auto equals = std::min(part.find('='), part.size());
-    query.parameters.emplace_back(part.substr(0, equals),
-                                  part.substr(std::min(equals + 1, part.size())));
-  }
+AdminReply Admin::answer(const Query& query) {
   const auto at = std::find_if(pages().begin(), pages().end(),
-                               [path](const Page& p) { return p.path == path; });
+                               [&query](const Page& p) { return p.is_at(query.path); });
   if (at == pages().end()) {
     AdminReply reply = help(query);
     reply.status = 404;
     reply.body.insert(0, "invalid path. admin commands are:\n");
     return reply;
   }
-  if (at->changes_something && method != "POST") {
-    return {.status = 405,
-            .body = "method " + std::string(method) + " not allowed, POST required\n"};
+  if (at->changes_something && query.method != "POST") {
+    return {.status = 405, .body = "method " + query.method + " not allowed, POST required\n"};
   }
   return (this->*at->answer)(query);
 }
@@ -185,6 +193,40 @@ AdminReply Admin::clusters(const Query& query) {
             .body = clusters_json(snapshot, hooks_.hosts, Clock::now())};
   }
   return {.body = clusters_text(snapshot, hooks_.hosts, Clock::now())};
+}
+
+// The counts that amplification is worked out from, once a second while there is an admin listener.
+void Admin::sample_attempts() {
+  for (const auto& cluster : hooks_.snapshot().clusters) {
+    amplification_.sample(cluster->name, cluster->stats.retry);
+  }
+  sampler_->arm(std::chrono::seconds(1));
+}
+
+AdminReply Admin::retries_of(const RetryPage::Clusters& clusters, const Query& query) {
+  const RetryPage page(overrides_, amplification_, Clock::now());
+  if (query.get("format") != "json") return {.body = page.text(clusters)};
+  return {.content_type = "application/json", .body = page.json(clusters)};
+}
+
+AdminReply Admin::retry(const Query& query) {
+  return retries_of(hooks_.snapshot().clusters, query);
+}
+
+AdminReply Admin::retry_of_cluster(const Query& query) {
+  const std::string_view name = std::string_view(query.path).substr(kRetryOfCluster.size());
+  const auto& clusters = hooks_.snapshot().clusters;
+  const auto at = std::find_if(clusters.begin(), clusters.end(),
+                               [name](const auto& cluster) { return cluster->name == name; });
+  if (at == clusters.end()) {
+    return {.status = 404, .body = "unknown cluster \"" + std::string(name) + "\"\n"};
+  }
+  if (query.method == "POST") {
+    const auto said = parse_live_override(query);
+    if (!said) return {.status = 400, .body = said.error().detail + "\n"};
+    overrides_.set(*at, *said);
+  }
+  return retries_of({*at}, query);
 }
 
 AdminReply Admin::config_dump(const Query&) {

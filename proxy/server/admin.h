@@ -6,8 +6,11 @@
 #include <string>
 
 #include "http/server_connection.h"
+#include "server/admin_query.h"
 #include "server/http_listener.h"
+#include "server/live_overrides.h"
 #include "server/process.h"
+#include "server/retry_page.h"
 #include "server/snapshot.h"
 
 namespace damper::server {
@@ -30,25 +33,28 @@ class Admin {
         addresses;  // of the listeners, in their order
   };
 
-  // `cells` are the main thread's.
-  Admin(Registries& registries, stats::Cells& cells, Process& process, Hooks hooks)
-      : registries_(registries), cells_(cells), process_(process), hooks_(std::move(hooks)) {}
+  // `main` is the main thread's.
+  Admin(Registries& registries, http::Worker& main, Process& process, Hooks hooks);
 
-  AdminReply answer(std::string_view method, std::string_view target);
+  AdminReply answer(const AdminQuery& query);
   HttpListener::MakeStream stream_maker();
 
  private:
-  struct Query;
+  using Query = AdminQuery;
   struct Page;
   static const std::vector<Page>& pages();
 
   stats::Registry& fresh_stats();
+  void sample_attempts();
+  AdminReply retries_of(const RetryPage::Clusters& clusters, const Query& query);
 
   AdminReply help(const Query&);
   AdminReply ready(const Query&);
   AdminReply stats(const Query& query);
   AdminReply prometheus(const Query& query);
   AdminReply clusters(const Query& query);
+  AdminReply retry(const Query& query);
+  AdminReply retry_of_cluster(const Query& query);
   AdminReply config_dump(const Query&);
   AdminReply listeners(const Query&);
   AdminReply server_info(const Query&);
@@ -63,6 +69,9 @@ class Admin {
   stats::Cells& cells_;
   Process& process_;
   Hooks hooks_;
+  LiveOverrides overrides_;
+  AmplificationWindow amplification_;
+  std::unique_ptr<event::Timer> sampler_;
   const TimePoint started_ = Clock::now();
 };
 

@@ -33,6 +33,12 @@ void append_host(std::string& out, const std::string& name, const upstream::Host
                  host.priority, host.hostname);
 }
 
+void append_breaker(std::string& out, const upstream::ClusterState& state, TimePoint now) {
+  const auto is = state.failure_breaker.state(now);
+  if (is == upstream::FailureBreaker::State::kOff) return;
+  fmt::format_to(std::back_inserter(out), "{}::breaker::state::{}\n", state.name, word(is));
+}
+
 }  // namespace
 
 std::string clusters_text(const Snapshot& snapshot, const HostsOf& hosts, TimePoint now) {
@@ -43,6 +49,7 @@ std::string clusters_text(const Snapshot& snapshot, const HostsOf& hosts, TimePo
                                          std::pair{"high", config::Priority::kHigh}}) {
       append_limits(out, state.name, word, state.breaker(priority), state.budget(priority));
     }
+    append_breaker(out, state, now);
     for (const upstream::HostPtr& host : hosts(i)) append_host(out, state.name, *host, now);
   }
   return out;
@@ -54,6 +61,8 @@ std::string clusters_json(const Snapshot& snapshot, const HostsOf& hosts, TimePo
     if (i > 0) out += ',';
     out += "{\"name\":";
     append_json_string(out, snapshot.clusters[i]->name);
+    out += ",\"breaker_state\":";
+    append_json_string(out, word(snapshot.clusters[i]->failure_breaker.state(now)));
     out += ",\"host_statuses\":[";
     bool first = true;
     for (const upstream::HostPtr& host : hosts(i)) {

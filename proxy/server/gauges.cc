@@ -44,6 +44,8 @@ void refresh_gauges(const Snapshot& snapshot, const HostsOf& hosts, stats::Regis
     const auto out = upstream::OutlierDetector::ejected(hosts(i), now);
     gauges.set(state.stats.outlier_detection.ejections_active, out);
     gauges.set(state.stats.membership_healthy, static_cast<std::int64_t>(hosts(i).size()) - out);
+    gauges.set(state.stats.breaker.state,
+               static_cast<std::int64_t>(state.failure_breaker.state(now)));
     using config::Priority;
     set_breaker(gauges, state.stats.breakers_default, state.breaker(Priority::kDefault),
                 state.budget(Priority::kDefault), config.thresholds, now);

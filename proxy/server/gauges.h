@@ -6,7 +6,8 @@
 
 namespace damper::server {
 
-// Breakers (…_open, and remaining_… where track_remaining is set), hosts in service and out of it.
+// Breakers (…_open, and remaining_… where track_remaining is set), hosts in service and out of it,
+// the state of the failure-rate breaker.
 void refresh_gauges(const Snapshot& snapshot, const HostsOf& hosts, stats::Registry& registry,
                     stats::Cells& cells, TimePoint now);
 

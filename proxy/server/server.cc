@@ -27,7 +27,7 @@ Server::Server(Options options, std::shared_ptr<const config::Bootstrap> bootstr
       registries_(options_.concurrency),
       main_(options_.concurrency, options_.concurrency + 1, std::random_device{}(),
             registries_.stats().new_cells()),
-      admin_(registries_, main_.cells, process_,
+      admin_(registries_, main_, process_,
              {.quit = [this] { begin_drain(); },
               .drain_listeners =
                   [this](bool graceful) {

@@ -19,6 +19,16 @@ Histogram name_attempt_time(const Scope& scope, const char* number, const char* 
 
 }  // namespace
 
+OutlierStats::OutlierStats(Scope scope) : scope_(std::move(scope)) {
+  for (const char* kind :
+       {"consecutive_5xx", "consecutive_gateway_failure", "consecutive_local_origin_failure",
+        "success_rate", "local_origin_success_rate", "failure_percentage",
+        "local_origin_failure_percentage"}) {
+    detected.push_back(scope_.counter(std::string("ejections_detected_") + kind));
+    enforced.push_back(scope_.counter(std::string("ejections_enforced_") + kind));
+  }
+}
+
 RetryStats::RetryStats(Scope scope, const RetryWords& words)
     : scope_(std::move(scope)),
       retry_attempts(scope_.counters("retry_attempts", "cause", words.causes)),
@@ -33,6 +43,7 @@ Histogram RetryStats::attempt_time(std::size_t number) const {
 
 ClusterStats::ClusterStats(Registry& registry, std::string_view cluster, const RetryWords& words)
     : scope_(cluster_scope(registry, cluster, "cluster.")),
+      breaker(cluster_scope(registry, cluster, "damper.cluster.").sub("breaker.")),
       retry(cluster_scope(registry, cluster, "damper.cluster."), words) {}
 
 AttemptCounts attempt_counts(const Registry& registry, const RetryStats& stats) {

@@ -33,10 +33,11 @@ class BreakerStats {
   Gauge remaining_pending = scope_.gauge("remaining_pending");
 };
 
-// outlier_detection.: `detected` counts what would have been ejected had it been enforced.
+// outlier_detection.: `detected` counts what was found, `enforced` what was ejected for it, and
+// `overflow` what was not because too many hosts are out already.
 class OutlierStats {
  public:
-  explicit OutlierStats(Scope scope) : scope_(std::move(scope)) {}
+  explicit OutlierStats(Scope scope);
 
  private:
   Scope scope_;
@@ -45,16 +46,23 @@ class OutlierStats {
   Gauge ejections_active = scope_.gauge("ejections_active");
   Counter ejections_enforced_total = scope_.counter("ejections_enforced_total");
   Counter ejections_overflow = scope_.counter("ejections_overflow");
-  Counter ejections_detected_consecutive_5xx = scope_.counter("ejections_detected_consecutive_5xx");
-  Counter ejections_enforced_consecutive_5xx = scope_.counter("ejections_enforced_consecutive_5xx");
-  Counter ejections_detected_consecutive_gateway_failure =
-      scope_.counter("ejections_detected_consecutive_gateway_failure");
-  Counter ejections_enforced_consecutive_gateway_failure =
-      scope_.counter("ejections_enforced_consecutive_gateway_failure");
-  Counter ejections_detected_consecutive_local_origin_failure =
-      scope_.counter("ejections_detected_consecutive_local_origin_failure");
-  Counter ejections_enforced_consecutive_local_origin_failure =
-      scope_.counter("ejections_enforced_consecutive_local_origin_failure");
+  // By kind, in the order of upstream::OutlierKind.
+  std::vector<Counter> detected;
+  std::vector<Counter> enforced;
+};
+
+// breaker.: the failure-rate breaker. Prometheus families begin with "damper_cluster_".
+class FailureBreakerStats {
+ public:
+  explicit FailureBreakerStats(Scope scope) : scope_(std::move(scope)) {}
+
+ private:
+  Scope scope_;
+
+ public:
+  Counter opened = scope_.counter("opened");
+  Counter rejected = scope_.counter("rejected");  // attempts that were not made
+  Gauge state = scope_.gauge("state");            // 0 off, 1 closed, 2 open, 3 half open
 };
 
 // What Envoy does not count. Prometheus families begin with "damper_cluster_".
@@ -73,6 +81,7 @@ class RetryStats {
   Counter retry_success = scope_.counter("retry_success");  // the final answer was good
   Counter budget_denied = scope_.counter("budget_denied");  // by any part of the budget
   Counter budget_shadow_denied = scope_.counter("budget_shadow_denied");
+  Counter live_override_changes = scope_.counter("live_override_changes");
   Counter deadline_rejected = scope_.counter("deadline_rejected");
   Gauge retries_active = scope_.gauge("retries_active");
   Gauge retries_waiting = scope_.gauge("retries_waiting");
@@ -161,6 +170,7 @@ class ClusterStats {
   BreakerStats breakers_default{scope_.sub("circuit_breakers.default.")};
   BreakerStats breakers_high{scope_.sub("circuit_breakers.high.")};
   OutlierStats outlier_detection{scope_.sub("outlier_detection.")};
+  FailureBreakerStats breaker;
   RetryStats retry;
 };
 

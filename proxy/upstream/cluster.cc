@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/log.h"
+
 namespace damper::upstream {
 
 Cluster::Cluster(http::Worker& worker, std::shared_ptr<const config::Cluster> config,
@@ -46,10 +48,41 @@ Pool& Cluster::pool(const HostPtr& host, config::Priority priority) {
   return *pool;
 }
 
-void Cluster::report(Host& host, Evidence evidence) {
+std::optional<FailureBreaker::Pass> Cluster::admit() {
+  auto pass = state_->failure_breaker.admit(worker_.loop.now());
+  if (!pass) worker_.cells.add(state_->stats.breaker.rejected);
+  return pass;
+}
+
+void Cluster::report(Host& host, Evidence evidence, FailureBreaker::Pass& pass) {
   const TimePoint now = worker_.loop.now();
-  if (state_->outlier.report(host, evidence, balancer_.hosts(), now, worker_.random)) {
-    worker_.cells.add(state_->stats.outlier_detection.ejections_enforced_total);
+  for (const OutlierFinding& found :
+       state_->outlier.report(host, evidence, balancer_.hosts(), now, worker_.random)) {
+    count(found);
+  }
+  switch (pass.report(worker_.index, evidence, now)) {
+    case FailureBreaker::Change::kNone: break;
+    case FailureBreaker::Change::kOpened:
+      worker_.cells.add(state_->stats.breaker.opened);
+      log::warn("breaker_opened cluster={}", state_->name);
+      break;
+    case FailureBreaker::Change::kClosed:
+      log::info("breaker_closed cluster={}", state_->name);
+      break;
+  }
+}
+
+void Cluster::count(const OutlierFinding& found) {
+  const stats::OutlierStats& stats = state_->stats.outlier_detection;
+  const auto kind = static_cast<std::size_t>(found.kind);
+  worker_.cells.add(stats.detected[kind]);
+  switch (found.fate) {
+    case OutlierFinding::Fate::kEjected:
+      worker_.cells.add(stats.enforced[kind]);
+      worker_.cells.add(stats.ejections_enforced_total);
+      break;
+    case OutlierFinding::Fate::kNotEnforced: break;
+    case OutlierFinding::Fate::kOverflow: worker_.cells.add(stats.ejections_overflow); break;
   }
 }
 

@@ -33,8 +33,10 @@ class Cluster {
   // From the start of attempts to their response heads, as seen by this worker.
   stats::RecentLatency& attempt_latency() { return attempt_latency_; }
 
-  // Feeds outlier detection with what an attempt said about its host.
-  void report(Host& host, Evidence evidence);
+  // May an attempt be made? Nothing: the failure-rate breaker is open.
+  std::optional<FailureBreaker::Pass> admit();
+  // Feeds outlier detection and the breaker with what an attempt said about its host.
+  void report(Host& host, Evidence evidence, FailureBreaker::Pass& pass);
   // Is there a host in service, other than this one, whose last attempt did not fail?
   bool any_well_host_but(const Host* host) const;
 
@@ -42,6 +44,7 @@ class Cluster {
   using Key = std::pair<const Host*, config::Priority>;
 
   void forget_drained_pools();
+  void count(const OutlierFinding& found);
 
   http::Worker& worker_;
   std::shared_ptr<const config::Cluster> config_;

@@ -22,6 +22,7 @@ ClusterState::ClusterState(const config::Cluster& config, stats::Registry& regis
     : name(config.name),
       stats(registry, config.name, words),
       outlier(config.outlier_detection, default_budget(config)),
+      failure_breaker(config.breaker, workers),
       budgets_{RetryBudget(config.thresholds, workers), RetryBudget(high(config), workers)},
       breakers_{CircuitBreaker(config.thresholds), CircuitBreaker(high(config))} {}
 
@@ -31,6 +32,7 @@ void ClusterState::reconfigure(const config::Cluster& config) {
   breakers_[0].reconfigure(config.thresholds);
   breakers_[1].reconfigure(high(config));
   outlier.reconfigure(config.outlier_detection, default_budget(config));
+  failure_breaker.reconfigure(config.breaker);
 }
 
 HostPtr ClusterState::host(const net::Address& address, const config::ClusterEndpoint& endpoint) {

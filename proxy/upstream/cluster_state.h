@@ -3,6 +3,7 @@
 // the file says.
 #pragma once
 #include <array>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,7 +13,9 @@
 #include "config/model/cluster.h"
 #include "stats/cluster_stats.h"
 #include "upstream/circuit_breaker.h"
+#include "upstream/failure_breaker.h"
 #include "upstream/host.h"
+#include "upstream/live_mode.h"
 #include "upstream/outlier.h"
 #include "upstream/retry_budget.h"
 
@@ -35,6 +38,8 @@ class ClusterState {
   const std::string name;
   stats::ClusterStats stats;
   OutlierDetector outlier;
+  FailureBreaker failure_breaker;
+  std::atomic<LiveMode> live_mode{LiveMode::kNormal};  // written by the main thread
 
  private:
   static std::size_t index(config::Priority p) { return static_cast<std::size_t>(p); }

@@ -7,8 +7,25 @@
 
 #include "base/time.h"
 #include "net/address.h"
+#include "upstream/success_rate.h"
 
 namespace damper::upstream {
+
+// Attempts and successes of one interval: together in a word, so that they are always of the same
+// attempts.
+class RateCount {
+ public:
+  void add(bool success) { both_.fetch_add(kOne | (success ? 1 : 0), std::memory_order_relaxed); }
+  RateSample take() {
+    const std::uint64_t both = both_.exchange(0, std::memory_order_relaxed);
+    return {.requests = static_cast<std::uint32_t>(both >> 32),
+            .successes = static_cast<std::uint32_t>(both)};
+  }
+
+ private:
+  static constexpr std::uint64_t kOne = std::uint64_t{1} << 32;
+  std::atomic<std::uint64_t> both_{0};
+};
 
 // What outlier detection knows of a host. Counts are relaxed atomics: one answer more or less
 // decides nothing.
@@ -16,6 +33,8 @@ struct HostHealth {
   std::atomic<std::uint32_t> consecutive_5xx{0};
   std::atomic<std::uint32_t> consecutive_gateway{0};
   std::atomic<std::uint32_t> consecutive_local{0};
+  RateCount answers;                             // attempts of this interval by what was answered,
+  RateCount connections;                         //   and by whether there was an answer at all
   std::atomic<TimePoint::rep> ejected_until{0};  // 0: in service
   std::atomic<TimePoint::rep> avoid_until{0};    // the Retry-After of its last 503
   std::atomic<bool> last_attempt_failed{

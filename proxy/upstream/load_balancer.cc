@@ -64,11 +64,14 @@ LoadBalancer::Level& LoadBalancer::choose_level(Random& random) {
   double total = 0;
   for (const Level& level : levels_) total += level.share;
   double draw = random.unit() * total;
+  Level* chosen = &levels_.front();
   for (Level& level : levels_) {
-    if (draw < level.share) return level;
+    if (level.share == 0) continue;
+    chosen = &level;
+    if (draw < level.share) break;
     draw -= level.share;
   }
-  return levels_.front();
+  return *chosen;
 }
 
 HostPtr LoadBalancer::pick(TimePoint now, Random& random, std::span<const HostPtr> tried,
@@ -84,9 +87,7 @@ HostPtr LoadBalancer::pick(TimePoint now, Random& random, std::span<const HostPt
     });
     if (fresh) return fresh;
   }
-  if (!level.panic) {
-    if (HostPtr host = pick_among(level, random, in_service)) return host;
-  }
+  if (!level.panic) return pick_among(level, random, in_service);
   return pick_among(level, random, [](const HostPtr&) { return true; });
 }
 

@@ -17,8 +17,8 @@ class LoadBalancer {
   void update(Hosts hosts);
   const Hosts& hosts() const { return hosts_; }
 
-  // Null if there is no host. `tried` are hosts to avoid if there is another; `avoid_busy` leaves
-  // hosts alone whose Retry-After runs.
+  // Null if there is no host, or if all are ejected and there is no panic (threshold 0). `tried`
+  // are hosts to avoid if there is another; `avoid_busy` leaves hosts alone whose Retry-After runs.
   HostPtr pick(TimePoint now, Random& random, std::span<const HostPtr> tried, bool avoid_busy);
 
  private:

@@ -48,6 +48,35 @@ TEST(Hosts, OneThatFailsAgainAndAgainIsEjected) {
   EXPECT_NE(proxy.admin("GET", "/clusters").body.find("failed_outlier_check"), std::string::npos);
 }
 
+TEST(Hosts, AllEjectedAndNoPanicAnswers503WithUH) {
+  ScriptedUpstream upstream(always(http_response(503, "busy")));
+  RunningProxy proxy(
+      one_route(upstream.endpoint(), "",
+                "common_lb_config: { healthy_panic_threshold: 0 }, "
+                "outlier_detection: { consecutive_5xx: 2, max_ejection_percent: 100 }"));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(proxy.get().body, "busy");
+  EXPECT_EQ(proxy.get().body, "no healthy upstream");
+  EXPECT_EQ(proxy.stat("cluster.app.upstream_cx_none_healthy"), 1);
+}
+
+TEST(Hosts, OneThatDoesWorseThanTheOthersIsEjected) {
+  std::vector<std::unique_ptr<ScriptedUpstream>> hosts;
+  std::string endpoints;
+  for (int i = 0; i < 5; ++i) {
+    hosts.push_back(
+        std::make_unique<ScriptedUpstream>(always(http_response(i == 0 ? 500 : 200, ""))));
+    endpoints += (i == 0 ? "" : ", ") + hosts.back()->endpoint();
+  }
+  RunningProxy proxy(one_route(endpoints, "",
+                               "outlier_detection: { consecutive_5xx: 0, interval: 200ms, "
+                               "success_rate_request_volume: 1, max_ejection_percent: 20 }"));
+  const auto until = Clock::now() + std::chrono::seconds(10);
+  const std::string found = "cluster.app.outlier_detection.ejections_enforced_success_rate";
+  while (proxy.stat(found) == 0 && Clock::now() < until) proxy.get();
+  EXPECT_EQ(proxy.stat(found), 1);
+  EXPECT_EQ(proxy.stat("cluster.app.outlier_detection.ejections_active"), 1);
+}
+
 // Answers the first request of a connection, and closes it when the second has come.
 ScriptedUpstream::Script dies_on_reuse() {
   return [](ScriptedUpstream& self, WireConnection& connection, int) {

@@ -42,9 +42,21 @@ TEST_F(ClustersPage, ShowsHostsThatAreEjected) {
             std::string::npos);
 }
 
+TEST_F(ClustersPage, ShowsTheStateOfABreaker) {
+  EXPECT_EQ(text().find("breaker"), std::string::npos);
+  config.breaker = config::FailureBreaker{.min_requests = 1};
+  snapshot.clusters[0]->reconfigure(config);
+  EXPECT_NE(text().find("app::breaker::state::closed\n"), std::string::npos);
+  auto pass = snapshot.clusters[0]->failure_breaker.admit(now);
+  (void)pass->report(0, upstream::Evidence::kError, now);
+  EXPECT_NE(text().find("app::breaker::state::open\n"), std::string::npos);
+  EXPECT_NE(json().find("\"breaker_state\":\"open\""), std::string::npos);
+}
+
 TEST_F(ClustersPage, IsJsonToo) {
   EXPECT_EQ(json(),
-            "{\"cluster_statuses\":[{\"name\":\"app\",\"host_statuses\":[{\"address\":"
+            "{\"cluster_statuses\":[{\"name\":\"app\",\"breaker_state\":\"off\",\"host_statuses\":"
+            "[{\"address\":"
             "\"10.0.0.1:80\",\"health_status\":{\"eds_health_status\":\"HEALTHY\","
             "\"failed_outlier_check\":false},\"weight\":3,\"priority\":0,\"rq_active\":0}]}]}\n");
 }

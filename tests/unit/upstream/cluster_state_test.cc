@@ -9,6 +9,8 @@ namespace {
 
 using config::Priority;
 
+const TimePoint kNow = TimePoint() + std::chrono::hours(1);
+
 struct Bench {
   explicit Bench(const config::Cluster& config) : state(config, registry, {}, 1) {}
   // Do five gateway failures in a row eject one host of three?
@@ -16,7 +18,8 @@ struct Bench {
     Hosts hosts = tests::hosts(3);
     bool ejected = false;
     for (int i = 0; i < 5; ++i) {
-      ejected = state.outlier.report(*hosts[0], Evidence::kGateway, hosts, TimePoint(), random);
+      (void)state.outlier.report(*hosts[0], Evidence::kGateway, hosts, kNow, random);
+      ejected = hosts[0]->ejected(kNow);
     }
     return ejected;
   }
@@ -68,6 +71,15 @@ TEST(ClusterState, EachPriorityHasItsThresholdsAndHighTheDefaultsIfItIsNotWritte
   bench.state.reconfigure(config);
   EXPECT_EQ(bench.state.breaker(Priority::kDefault).connections.max(), 2u);
   EXPECT_EQ(bench.state.breaker(Priority::kHigh).connections.max(), 3u);
+}
+
+TEST(ClusterState, AnOpenBreakerSurvivesOtherSettings) {
+  config::Cluster config{.name = "app", .breaker = {{.min_requests = 1}}};
+  Bench bench(config);
+  (void)bench.state.failure_breaker.admit({})->report(0, Evidence::kError, {});
+  config.breaker->min_requests = 100;
+  bench.state.reconfigure(config);
+  EXPECT_FALSE(bench.state.failure_breaker.admit({}));
 }
 
 TEST(ClusterState, HostsAreEjectedByDefaultWhereTheDefaultBudgetHolds) {

@@ -18,6 +18,11 @@ struct Bench {
       : state(std::make_shared<ClusterState>(config, registry, stats::RetryWords{}, 1)),
         cluster(worker, std::make_shared<const config::Cluster>(config), state) {}
 
+  void report(Host& host, Evidence evidence) {
+    FailureBreaker::Pass pass = *cluster.admit();
+    cluster.report(host, evidence, pass);
+  }
+
   stats::Registry registry;
   http::Worker worker{0, 1, 1, registry.new_cells()};
   std::shared_ptr<ClusterState> state;
@@ -89,10 +94,24 @@ TEST(Cluster, ReportsFeedOutlierDetectionAndCountEjections) {
       {.name = "app", .outlier_detection = {{.consecutive_5xx = 2, .max_ejection_percent = 50}}});
   const Hosts hosts = tests::hosts(2);
   bench.cluster.update_hosts(hosts);
-  for (int i = 0; i < 3; ++i) bench.cluster.report(*hosts[0], Evidence::kError);
+  for (int i = 0; i < 3; ++i) bench.report(*hosts[0], Evidence::kError);
   EXPECT_TRUE(hosts[0]->ejected(bench.worker.loop.now()));
-  EXPECT_EQ(bench.registry.value(bench.state->stats.outlier_detection.ejections_enforced_total),
-            1u);
+  const stats::OutlierStats& stats = bench.state->stats.outlier_detection;
+  EXPECT_EQ(bench.registry.value(stats.ejections_enforced_total), 1u);
+  EXPECT_EQ(bench.registry.value(stats.detected[0]), 1u);
+  EXPECT_EQ(bench.registry.value(stats.enforced[0]), 1u);
+  for (int i = 0; i < 2; ++i) bench.report(*hosts[1], Evidence::kError);
+  EXPECT_EQ(bench.registry.value(stats.ejections_overflow), 1u);
+  EXPECT_EQ(bench.registry.value(stats.detected[0]), 2u);
+}
+
+TEST(Cluster, ReportsFeedTheBreakerAndRefusalsAreCounted) {
+  Bench bench({.name = "app", .breaker = {{.min_requests = 2, .open_for = 1h}}});
+  const Hosts hosts = tests::hosts(1);
+  for (int i = 0; i < 2; ++i) bench.report(*hosts[0], Evidence::kError);
+  EXPECT_FALSE(bench.cluster.admit());
+  EXPECT_EQ(bench.registry.value(bench.state->stats.breaker.opened), 1u);
+  EXPECT_EQ(bench.registry.value(bench.state->stats.breaker.rejected), 1u);
 }
 
 TEST(Cluster, AWellHostIsInServiceDidNotFailLastAndIsNotTheOneAskedAbout) {

@@ -76,6 +76,20 @@ TEST(LoadBalancer, RoundRobinPassesOverEjectedHostsEvenly) {
   EXPECT_EQ(bench.picks(6), "134134");
 }
 
+TEST(LoadBalancer, APanicThresholdOfZeroLeavesNoHostWhenAllAreEjected) {
+  const std::pair<double, const char*> cases[] = {{0, "none"}, {1, "1"}, {50, "1"}};
+  for (const auto& [threshold, picked] : cases) {
+    Bench bench({tests::host(1), tests::host(2)}, LbPolicy::kRoundRobin, threshold);
+    bench.eject({0, 1});
+    EXPECT_EQ(bench.pick(), picked) << threshold;
+  }
+  for (const LbPolicy policy : kAll) {
+    Bench bench({tests::host(1), tests::host(2, 2), tests::host(3, 1, 1)}, policy, 0);
+    bench.eject({0, 1, 2});
+    EXPECT_EQ(bench.pick({{bench.hosts[0]}}), "none");
+  }
+}
+
 TEST(LoadBalancer, WeightsAreSharesInSmoothTurns) {
   Bench bench({tests::host(1, 5), tests::host(2, 1), tests::host(3, 1)});
   EXPECT_EQ(bench.picks(14), "11213111121311");
@@ -152,7 +166,7 @@ TEST(LoadBalancer, PanicsWhenLessThanTheThresholdIsInService) {
       {4, {0, 1, 2}, 20, {{"4", 100}}},
       {4, {0}, 90, {{"2", 33}, {"3", 33}, {"4", 33}}},  // 75% × 1.4: enough for all
       {2, {0, 1}, 50, {{"1", 50}, {"2", 50}}},
-      {2, {0, 1}, 0, {{"1", 50}, {"2", 50}}}};  // better than nobody
+      {2, {0, 1}, 0, {{"none", 100}}}};
   for (const Case& c : cases) {
     Bench bench(tests::hosts(c.hosts), LbPolicy::kRoundRobin, c.threshold);
     bench.eject(c.ejected);

@@ -1,6 +1,8 @@
 #include "upstream/outlier.h"
 
 #include <gtest/gtest.h>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "tests/support/hosts.h"
@@ -21,8 +23,30 @@ struct Bench {
   Bench(std::optional<Rules> rules, int count, bool default_on = true)
       : hosts(tests::hosts(count)), detector(std::move(rules), default_on) {}
 
+  // Was the host ejected by this?
   bool report(Evidence evidence, std::size_t host = 0) {
-    return detector.report(*hosts[host], evidence, hosts, now, random);
+    const bool before = hosts[host]->ejected(now);
+    for (const OutlierFinding& f : detector.report(*hosts[host], evidence, hosts, now, random)) {
+      findings.push_back(f);
+    }
+    return !before && hosts[host]->ejected(now);
+  }
+  // An interval's traffic of one host.
+  void traffic(std::size_t host, int good, int bad, Evidence kind = kError) {
+    for (int i = 0; i < good; ++i) report(kGood, host);
+    for (int i = 0; i < bad; ++i) report(kind, host);
+  }
+  // The next interval begins with this report.
+  void next_interval() {
+    now += 10s;
+    report(kGood, hosts.size() - 1);
+  }
+  std::string ejected() const {
+    std::string out;
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+      if (hosts[i]->ejected(now)) out += std::to_string(i);
+    }
+    return out;
   }
   // Which report of these ejects the host; 0: none.
   int ejected_by(const std::vector<Evidence>& evidence, std::size_t host = 0) {
@@ -41,6 +65,7 @@ struct Bench {
 
   Hosts hosts;
   OutlierDetector detector;
+  OutlierFindings findings;
   TimePoint now = TimePoint() + 1h;
   Random random{1};
 };
@@ -180,6 +205,107 @@ TEST(Outlier, TheLongestIsAtLeastTheBase) {
   Bench bench({{.consecutive_5xx = 1, .base_ejection_time = 30s, .max_ejection_time = 10s}}, 10);
   EXPECT_EQ(bench.ejection(), 30s);
   EXPECT_EQ(bench.ejection(), 30s);
+}
+
+TEST(Outlier, JitterSpreadsTheReturn) {
+  std::set<Duration> ejections;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Bench bench({{.consecutive_5xx = 1, .max_ejection_time_jitter = 20s}}, 10);
+    bench.random = Random(seed);
+    ejections.insert(bench.ejection());
+  }
+  EXPECT_GE(*ejections.begin(), 30s);
+  EXPECT_LE(*ejections.rbegin(), 50s);
+  EXPECT_GT(ejections.size(), 5u);
+}
+
+TEST(Outlier, AHostComesBackWithACleanSlate) {
+  Bench bench(
+      {{.consecutive_5xx = 3, .consecutive_gateway_failure = 4, .max_ejection_percent = 100}}, 10);
+  EXPECT_EQ(bench.ejected_by({kGateway, kGateway, kGateway}), 3);
+  for (int i = 0; i < 9; ++i) bench.report(kGateway);  // of attempts that still ran
+  bench.now += 30s;
+  EXPECT_EQ(bench.ejected_by({kError, kError, kError}), 3);
+}
+
+// Rows do not matter here: only rates do.
+Rules by_rates() {
+  return {.consecutive_5xx = 0,
+          .consecutive_gateway_failure = 0,
+          .consecutive_local_origin_failure = 0,
+          .max_ejection_percent = 50};
+}
+
+TEST(Outlier, AHostThatDoesClearlyWorseThanTheOthersIsEjectedAtTheEndOfTheInterval) {
+  Bench bench(by_rates(), 6);
+  bench.traffic(0, 60, 40);
+  for (std::size_t host = 1; host < 6; ++host) bench.traffic(host, 98, 2);
+  EXPECT_EQ(bench.ejected(), "");
+  bench.next_interval();
+  EXPECT_EQ(bench.ejected(), "0");
+  ASSERT_EQ(bench.findings.size(), 1u);
+  EXPECT_EQ(bench.findings[0].kind, OutlierKind::kSuccessRate);
+  EXPECT_EQ(bench.findings[0].fate, OutlierFinding::Fate::kEjected);
+}
+
+TEST(Outlier, EachIntervalIsJudgedByItself) {
+  Bench bench(by_rates(), 6);
+  for (int half = 0; half < 2; ++half) {
+    bench.traffic(0, 0, 60);
+    for (std::size_t host = 1; host < 6; ++host) bench.traffic(host, 60, 0);
+    bench.next_interval();
+  }
+  EXPECT_EQ(bench.ejected(), "");  // 60 and 60, never 100 of one interval
+}
+
+TEST(Outlier, AQuietTimeAddsNothingToTheIntervalBeforeIt) {
+  Bench bench(by_rates(), 6);
+  bench.traffic(0, 50, 50);
+  for (std::size_t host = 1; host < 6; ++host) bench.traffic(host, 100, 0);
+  bench.now += 35s;
+  EXPECT_TRUE(bench.report(kGood, 0));  // found when somebody comes again
+  bench.now += 4s;
+  EXPECT_EQ(bench.ejected(), "0");
+}
+
+TEST(Outlier, LocalOriginIsComparedApartWhereItIsToldApart) {
+  for (const bool split : {false, true}) {
+    Rules rules = by_rates();
+    rules.split_external_local_origin_errors = split;
+    Bench bench(rules, 6);
+    bench.traffic(0, 60, 40, kLocal);
+    for (std::size_t host = 1; host < 6; ++host) bench.traffic(host, 100, 0);
+    bench.next_interval();
+    ASSERT_EQ(bench.findings.size(), 1u);
+    EXPECT_EQ(bench.findings[0].kind,
+              split ? OutlierKind::kLocalOriginSuccessRate : OutlierKind::kSuccessRate);
+  }
+}
+
+TEST(Outlier, AFailurePercentageEjectsWhereThatIsEnforced) {
+  using Fate = OutlierFinding::Fate;
+  for (const auto& [enforcing, fate] :
+       {std::pair{0u, Fate::kNotEnforced}, {100u, Fate::kEjected}}) {
+    Rules rules = by_rates();
+    rules.failure_percentage_threshold = 50;
+    rules.enforcing_failure_percentage = enforcing;
+    Bench bench(rules, 5);
+    for (std::size_t host = 0; host < 5; ++host) {
+      bench.traffic(host, host == 0 ? 24 : 27, host == 0 ? 26 : 23);
+    }
+    bench.next_interval();
+    ASSERT_EQ(bench.findings.size(), 1u);
+    EXPECT_EQ(bench.findings[0].kind, OutlierKind::kFailurePercentage);
+    EXPECT_EQ(bench.findings[0].fate, fate);
+  }
+}
+
+TEST(Outlier, WhatMaxEjectionPercentForbidsIsFoundAllTheSame) {
+  Bench bench({{.consecutive_5xx = 3, .max_ejection_percent = 10}}, 4);
+  bench.ejected_by({kError, kError, kError});
+  ASSERT_EQ(bench.findings.size(), 1u);
+  EXPECT_EQ(bench.findings[0].kind, OutlierKind::kConsecutive5xx);
+  EXPECT_EQ(bench.findings[0].fate, OutlierFinding::Fate::kOverflow);
 }
 
 TEST(Outlier, NewRulesHoldFromNowOn) {

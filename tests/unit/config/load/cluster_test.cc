@@ -66,6 +66,39 @@ TEST(Clusters, LoadBalancingPoliciesAreReadInTheNewFormToo) {
   EXPECT_EQ(cluster.choice_count, 4u);
 }
 
+TEST(FailureBreaker, IsOffUnlessItIsWritten) {
+  EXPECT_EQ(load_cluster("").breaker, std::nullopt);
+  EXPECT_EQ(load_cluster("breaker: {}").breaker, FailureBreaker{});
+  const FailureBreaker all{
+      .failure_percent = 25, .min_requests = 5, .window = 30s, .open_for = 2s, .probes = 1};
+  EXPECT_EQ(load_cluster("breaker: { failure_percent: 25%, min_requests: 5, window: 30s, "
+                         "open_for: 2s, probes: 1 }")
+                .breaker,
+            all);
+}
+
+TEST(OutlierDetection, RatesAreRead) {
+  OutlierDetection expected;
+  expected.success_rate_minimum_hosts = 3;
+  expected.success_rate_request_volume = 10;
+  expected.success_rate_stdev_factor = 1000;
+  expected.enforcing_success_rate = 50;
+  expected.enforcing_local_origin_success_rate = 40;
+  expected.failure_percentage_minimum_hosts = 2;
+  expected.failure_percentage_request_volume = 20;
+  expected.failure_percentage_threshold = 60;
+  expected.enforcing_failure_percentage = 30;
+  expected.enforcing_failure_percentage_local_origin = 20;
+  expected.max_ejection_time_jitter = 2s;
+  const std::string rates =
+      "success_rate_minimum_hosts: 3, success_rate_request_volume: 10, success_rate_stdev_factor: "
+      "1000, enforcing_success_rate: 50, enforcing_local_origin_success_rate: 40, "
+      "failure_percentage_minimum_hosts: 2, failure_percentage_request_volume: 20, "
+      "failure_percentage_threshold: 60, enforcing_failure_percentage: 30, "
+      "enforcing_failure_percentage_local_origin: 20, max_ejection_time_jitter: 2s";
+  EXPECT_EQ(load_cluster("outlier_detection: { " + rates + " }").outlier_detection, expected);
+}
+
 TEST(OutlierDetection, ALongBaseTimeRaisesTheMaximumThatIsNotWritten) {
   EXPECT_EQ(load_cluster("outlier_detection: { base_ejection_time: 10m }")
                 .outlier_detection->max_ejection_time,

@@ -94,8 +94,11 @@ TEST(Decision, TheFirstReasonInOrderIsTheVerdict) {
   Request r("5xx");
   r.policy.num_retries = 0;
   r.traits.repeatable = false;
-  r.situation = {
-      .response_started = true, .body_replayable = false, .time_left = 0ms, .live = LiveMode::kOff};
+  r.situation = {.response_started = true,
+                 .body_replayable = false,
+                 .time_left = 0ms,
+                 .live = LiveMode::kOff,
+                 .breaker_open = true};
   r.budget.reconfigure(with_budget({.concurrency = config::BudgetConcurrency{0, 0},
                                     .window = config::BudgetWindow{.min_retries = 0},
                                     .max_retries_per_second = 0}));
@@ -121,6 +124,8 @@ TEST(Decision, TheFirstReasonInOrderIsTheVerdict) {
   r.situation.time_left.reset();
   EXPECT_EQ(r.ask(plain.outcome()), "live_off");
   r.situation.live = LiveMode::kNormal;
+  EXPECT_EQ(r.ask(plain.outcome()), "breaker_open");
+  r.situation.breaker_open = false;
   EXPECT_EQ(r.ask(plain.outcome()), "budget_concurrency");
   r.budget.reconfigure(
       with_budget({.window = config::BudgetWindow{.min_retries = 0}, .max_retries_per_second = 0}));

@@ -49,16 +49,18 @@ TEST(Marks, AFinalMarkAndPushbackForbidARetry) {
 TEST(Marks, OnlyALayerThatDidWhatCouldBeDoneMarks) {
   EXPECT_TRUE(marks_response(Verdict::kLimit, 1));
   EXPECT_FALSE(marks_response(Verdict::kLimit, 0));
-  for (const Verdict v : {Verdict::kDeadline, Verdict::kLiveOff, Verdict::kBudgetConcurrency,
-                          Verdict::kBudgetWindow, Verdict::kBudgetRate, Verdict::kBudgetThrottle}) {
+  for (const Verdict v :
+       {Verdict::kDeadline, Verdict::kLiveOff, Verdict::kBreakerOpen, Verdict::kBudgetConcurrency,
+        Verdict::kBudgetWindow, Verdict::kBudgetRate, Verdict::kBudgetThrottle}) {
     EXPECT_TRUE(marks_response(v, 0)) << word(v);
   }
   for (const Verdict v : {Verdict::kNone, Verdict::kResponseStarted, Verdict::kNotRetriable,
                           Verdict::kMarked, Verdict::kNotIdempotent, Verdict::kBodyLost}) {
     EXPECT_FALSE(marks_response(v, 2)) << word(v);
   }
-  EXPECT_TRUE(marks_response(Failure::kOverflow));
-  EXPECT_TRUE(marks_response(Failure::kNoHealthyHost));
+  for (const Failure own : {Failure::kOverflow, Failure::kNoHealthyHost, Failure::kBreakerOpen}) {
+    EXPECT_TRUE(marks_response(own)) << word(own);
+  }
   EXPECT_FALSE(marks_response(Failure::kReset));
 }
 

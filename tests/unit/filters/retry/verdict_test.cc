@@ -15,6 +15,7 @@ TEST(Verdict, WordsAreTheLabelsThatOperatorsKnow) {
                                          "limit",
                                          "deadline",
                                          "live_off",
+                                         "breaker_open",
                                          "budget_concurrency",
                                          "budget_window",
                                          "budget_rate",

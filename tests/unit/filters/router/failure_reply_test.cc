@@ -46,6 +46,8 @@ TEST(FailureReply, EachFailureHasItsStatusFlagDetailsAndText) {
        "upstream request timeout"},
       {Failure::kNoHealthyHost, 503, Flag::kNoHealthyHost, "no_healthy_upstream",
        "no healthy upstream"},
+      {Failure::kBreakerOpen, 503, Flag::kUpstreamOverflow, "circuit_breaker_open",
+       "circuit breaker open: too much fails"},
   };
   for (const auto& row : rows) {
     const AttemptFailure failure{.failure = row.failure, .detail = "Connection refused"};
@@ -77,6 +79,13 @@ TEST(Evidence, IsWhatTheAttemptSaysAboutItsHost) {
   EXPECT_EQ(evidence_of(Response(503, {{"x-damper-retry", "final"}}).outcome(), none),
             Evidence::kNone);
   EXPECT_EQ(evidence_of(tests::failed(Failure::kReset), none), Evidence::kLocalOrigin);
+  EXPECT_EQ(evidence_of(tests::failed(Failure::kOverflow), none), Evidence::kNone);
+}
+
+TEST(RetryAfterText, IsInWholeSecondsAndNeverEarlier) {
+  EXPECT_EQ(retry_after_text(std::chrono::seconds(5)), "5");
+  EXPECT_EQ(retry_after_text(std::chrono::milliseconds(4001)), "5");
+  EXPECT_EQ(retry_after_text(std::chrono::nanoseconds(1)), "1");
 }
 
 TEST(HostPatience, IsTheRetryAfterOf503And429UpToTheLongestWait) {
