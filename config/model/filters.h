@@ -52,6 +52,18 @@ struct DeadlineFilter {
   bool operator==(const DeadlineFilter&) const = default;
 };
 
+// A limit that follows what the service can bear: filters/admission/adaptive_limit.h.
+struct AdaptiveLimit {
+  std::uint32_t initial = 20;
+  std::uint32_t min = 3;
+  std::uint32_t max = 1000;
+  Duration window = 100ms;            // of one judgement, at least
+  std::uint32_t percentile = 50;      // of the latencies in a window, what is compared
+  double tolerance_percent = 25;      // over the minimum latency: counts as no slower
+  Duration remeasure_interval = 30s;  // of the minimum latency
+  bool operator==(const AdaptiveLimit&) const = default;
+};
+
 using FilterSettings = std::variant<FaultFilter, HeadersFilter, BufferFilter, DeadlineFilter>;
 
 struct Filter {
