@@ -64,7 +64,17 @@ struct AdaptiveLimit {
   bool operator==(const AdaptiveLimit&) const = default;
 };
 
-using FilterSettings = std::variant<FaultFilter, HeadersFilter, BufferFilter, DeadlineFilter>;
+// Bounds how many requests are beyond it at a time; the others wait, or are refused.
+struct AdmissionFilter {
+  std::variant<std::uint32_t, AdaptiveLimit> max_concurrency;  // must be written
+  std::optional<std::uint32_t> max_queue;                      // none: as many as the limit
+  Duration max_wait = 1s;
+  FilterMode mode = FilterMode::kEnforce;
+  bool operator==(const AdmissionFilter&) const = default;
+};
+
+using FilterSettings =
+    std::variant<FaultFilter, HeadersFilter, BufferFilter, DeadlineFilter, AdmissionFilter>;
 
 struct Filter {
   std::string name;
