@@ -137,7 +137,6 @@ const std::vector<OtherFields>& table() {
 
       // HTTP filters. `damper.filters.*` and `envoy.extensions.*` types are refused by their names
       // in load/filters.cc.
-      {"filters", kUnsupported, "the admission filter", "", {"admission"}},
       {"filters", kUnsupported, "the idempotency filter", "", {"idempotency"}},
       {"filters", kUnsupported, "local rate limits", "", {"ratelimit", "local_ratelimit"}},
       {"filters", kUnsupported, "the cors filter", "", {"cors"}},

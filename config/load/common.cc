@@ -289,6 +289,11 @@ std::vector<int> read_status_codes(const std::vector<Cursor>& items) {
   return out;
 }
 
+void read_filter_mode(Cursor& c, FilterMode& out) {
+  c.read_word<FilterMode>("mode", out,
+                          {{"enforce", FilterMode::kEnforce}, {"shadow", FilterMode::kShadow}});
+}
+
 std::string read_type(Cursor& c) {
   constexpr std::string_view kPrefix = "type.googleapis.com/";
   std::string type;

@@ -2,6 +2,7 @@
 #pragma once
 #include "config/cursor.h"
 #include "config/model/common.h"
+#include "config/model/filters.h"
 
 namespace damper::config {
 
@@ -37,6 +38,8 @@ HeaderMutations read_header_mutations(Cursor& c);  // request_headers_to_add and
 
 bool read_status_code(const Cursor& c, int& out);  // 100 to 599
 std::vector<int> read_status_codes(const std::vector<Cursor>& items);
+
+void read_filter_mode(Cursor& c, FilterMode& out);  // mode: enforce | shadow
 
 // The message behind "@type", without "type.googleapis.com/"; empty: reported.
 std::string read_type(Cursor& c);

@@ -66,8 +66,7 @@ FilterSettings read_deadline(Cursor& c) {
     c.at("headers").error("more than " + std::to_string(DeadlineFilter::kMostHeaders) + " headers");
   }
   if (c.has("emit")) read_emit(c.list("emit"), out);
-  c.read_word<FilterMode>("mode", out.mode,
-                          {{"enforce", FilterMode::kEnforce}, {"shadow", FilterMode::kShadow}});
+  read_filter_mode(c, out.mode);
   c.no_other_keys("Deadline");
   return out;
 }

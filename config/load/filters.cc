@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "config/load/admission.h"
 #include "config/load/common.h"
 #include "config/load/deadline.h"
 #include "config/other_fields.h"
@@ -103,6 +104,7 @@ constexpr FilterKind kKinds[] = {
      read_header_mutation, read_short_headers},
     {"envoy.extensions.filters.http.buffer.v3.Buffer", "buffer", read_buffer, read_buffer},
     {"damper.filters.deadline.v1.Deadline", "deadline", read_deadline, read_deadline},
+    {"damper.filters.admission.v1.Admission", "admission", read_admission, read_admission},
 };
 
 const FilterKind* find_kind(std::string_view type) {

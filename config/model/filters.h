@@ -52,7 +52,29 @@ struct DeadlineFilter {
   bool operator==(const DeadlineFilter&) const = default;
 };
 
-using FilterSettings = std::variant<FaultFilter, HeadersFilter, BufferFilter, DeadlineFilter>;
+// A limit that follows what the service can bear: filters/admission/adaptive_limit.h.
+struct AdaptiveLimit {
+  std::uint32_t initial = 20;
+  std::uint32_t min = 3;
+  std::uint32_t max = 1000;
+  Duration window = 100ms;            // of one judgement, at least
+  std::uint32_t percentile = 50;      // of the latencies in a window, what is compared
+  double tolerance_percent = 25;      // over the minimum latency: counts as no slower
+  Duration remeasure_interval = 30s;  // of the minimum latency
+  bool operator==(const AdaptiveLimit&) const = default;
+};
+
+// Bounds how many requests are beyond it at a time; the others wait, or are refused.
+struct AdmissionFilter {
+  std::variant<std::uint32_t, AdaptiveLimit> max_concurrency;  // must be written
+  std::optional<std::uint32_t> max_queue;                      // none: as many as the limit
+  Duration max_wait = 1s;
+  FilterMode mode = FilterMode::kEnforce;
+  bool operator==(const AdmissionFilter&) const = default;
+};
+
+using FilterSettings =
+    std::variant<FaultFilter, HeadersFilter, BufferFilter, DeadlineFilter, AdmissionFilter>;
 
 struct Filter {
   std::string name;

@@ -7,6 +7,37 @@
 
 namespace damper::stats {
 
+// admission.: who is beyond that filter, who waits before it, and whom it has refused. With `mode:
+// shadow` its refusals count as `shadow_rejected`. Envoy has none of it: Prometheus families begin
+// with "damper_http_admission_".
+class AdmissionStats {
+ public:
+  // The reasons of refusals, in the order in which the counters below have them.
+  enum class Reason { kQueueFull, kMaxWait, kDeadline };
+
+  explicit AdmissionStats(Scope scope) : scope_(std::move(scope)) {}
+
+  Counter rejected(Reason reason) const { return rejected_[static_cast<std::size_t>(reason)]; }
+  Counter shadow_rejected(Reason reason) const {
+    return shadow_rejected_[static_cast<std::size_t>(reason)];
+  }
+
+ private:
+  Scope scope_;
+
+ public:
+  Gauge active = scope_.gauge("active");
+  Gauge queued = scope_.gauge("queued");
+  Gauge limit = scope_.gauge("limit");  // of all its settings together, once they are in use
+  Histogram queue_wait = scope_.histogram("queue_wait");  // of those that were let in after it
+
+ private:
+  static std::vector<std::string_view> reasons() { return {"queue_full", "max_wait", "deadline"}; }
+
+  std::vector<Counter> rejected_ = scope_.counters("rejected", "reason", reasons());
+  std::vector<Counter> shadow_rejected_ = scope_.counters("shadow_rejected", "reason", reasons());
+};
+
 class HttpStats {
  public:
   HttpStats(Registry& registry, std::string_view stat_prefix);
@@ -52,6 +83,7 @@ class HttpStats {
   Counter downstream_rq_ws_on_non_ws_route = scope_.counter("downstream_rq_ws_on_non_ws_route");
   Histogram downstream_rq_time = scope_.histogram("downstream_rq_time");
 
+  // Refused when they came, or while they waited for admission.
   Counter deadline_rejected = scope_.counter("deadline_rejected");
   Counter deadline_shadow_rejected = scope_.counter("deadline_shadow_rejected");
   Counter deadline_not_believed = scope_.counter("deadline_not_believed");  // wrong clocks
@@ -62,6 +94,8 @@ class HttpStats {
   Counter rq_redirect = scope_.counter("rq_redirect");
   Counter no_route = scope_.counter("no_route");
   Counter no_cluster = scope_.counter("no_cluster");
+
+  AdmissionStats admission;
 };
 
 }  // namespace damper::stats

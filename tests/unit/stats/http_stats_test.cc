@@ -50,6 +50,26 @@ TEST(HttpStats, PrometheusLabelsThePrefixAndTheClassOfTheCode) {
             "envoy_response_code_class=\"2\"} 1\n");
 }
 
+TEST(HttpStats, RefusalsOfAdmissionAreCountedByReason) {
+  Registry r;
+  Cells& cells = r.new_cells();
+  HttpStats stats(r, "ingress");
+  using Reason = AdmissionStats::Reason;
+  cells.add(stats.admission.rejected(Reason::kQueueFull), 1);
+  cells.add(stats.admission.rejected(Reason::kMaxWait), 2);
+  cells.add(stats.admission.rejected(Reason::kDeadline), 3);
+  cells.add(stats.admission.shadow_rejected(Reason::kDeadline), 4);
+  EXPECT_EQ(r.text("admission.", true),
+            "http.ingress.admission.rejected.deadline: 3\n"
+            "http.ingress.admission.rejected.max_wait: 2\n"
+            "http.ingress.admission.rejected.queue_full: 1\n"
+            "http.ingress.admission.shadow_rejected.deadline: 4\n");
+  EXPECT_NE(r.prometheus("admission.rejected.max_wait", true)
+                .find("damper_http_admission_rejected{envoy_http_conn_manager_prefix=\"ingress\","
+                      "reason=\"max_wait\"} 2"),
+            std::string::npos);
+}
+
 TEST(HttpStats, TwoListenersOfOnePrefixShareTheirStatistics) {
   Registry r;
   Cells& cells = r.new_cells();
