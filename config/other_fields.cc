@@ -137,7 +137,6 @@ const std::vector<OtherFields>& table() {
 
       // HTTP filters. `damper.filters.*` and `envoy.extensions.*` types are refused by their names
       // in load/filters.cc.
-      {"filters", kUnsupported, "the idempotency filter", "", {"idempotency"}},
       {"filters", kUnsupported, "local rate limits", "", {"ratelimit", "local_ratelimit"}},
       {"filters", kUnsupported, "the cors filter", "", {"cors"}},
       {"filters", kUnsupported, "the health_check filter", "", {"health_check"}},
@@ -251,9 +250,9 @@ const std::vector<OtherFields>& table() {
        {"base_interval", "max_interval"}},
       {"RetryPolicy", kMisplaced, "it belongs beside retry_policy", "",
        {"timeout", "hedge_policy"}},
-      {"HedgePolicy", kUnsupported, "hedging", "false", {"hedge_on_per_try_timeout"}},
-      {"HedgePolicy", kUnsupported, "hedging", "1", {"initial_requests"}},
-      {"HedgePolicy", kUnsupported, "hedging", "{}", {"hedge_after", "additional_request_chance"}},
+      {"HedgePolicy", kUnsupported, "several requests from the start", "1", {"initial_requests"}},
+      {"HedgePolicy", kUnsupported, "several requests by chance", "{}",
+       {"additional_request_chance"}},
 
       // Clusters.
       {"Cluster", kUnsupported, "TLS", "",

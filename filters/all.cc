@@ -8,6 +8,8 @@
 #include "filters/deadline/deadline.h"
 #include "filters/fault/fault.h"
 #include "filters/headers/headers.h"
+#include "filters/idempotency/idempotency.h"
+#include "filters/legs/legs.h"
 
 namespace damper::filters {
 namespace {
@@ -46,6 +48,13 @@ Result<FilterFactory> make_factory(const config::BufferFilter& settings, Shared&
   return FilterFactory([&settings](const route::RouteEntry*, StreamContext&, http::Worker&) {
     return std::make_unique<BodyLimit>(settings);
   });
+}
+
+Result<FilterFactory> make_factory(const config::IdempotencyFilter& settings, Shared&) {
+  return FilterFactory(
+      [&settings](const route::RouteEntry*, StreamContext& stream, http::Worker& worker) {
+        return std::make_unique<Idempotency>(settings, stream, worker.random);
+      });
 }
 
 Result<FilterFactory> make_factory(const config::DeadlineFilter& settings, Shared& shared) {
@@ -124,12 +133,31 @@ FilterFactory choose_by_route(FilterFactory usual, ByRoute by_route) {
   };
 }
 
+// What ties the two legs of a sidecar together comes first: the call's deadline must be known to
+// all that follow. A listener without a direction is none of the two.
+void add_leg(const Parts& parts, std::vector<FilterFactory>& out) {
+  auto shared = std::make_shared<legs::Shared>(legs::Shared{.correlation = parts.correlation,
+                                                            .node = parts.node,
+                                                            .stats = parts.stats,
+                                                            .edge = parts.listener.edge});
+  if (parts.listener.direction == config::Direction::kInbound) {
+    out.push_back([shared](const route::RouteEntry*, StreamContext& stream, http::Worker& worker) {
+      return std::make_unique<legs::Inbound>(*shared, stream, worker);
+    });
+  } else if (parts.listener.direction == config::Direction::kOutbound) {
+    out.push_back([shared](const route::RouteEntry*, StreamContext& stream, http::Worker& worker) {
+      return std::make_unique<legs::Outbound>(*shared, stream, worker);
+    });
+  }
+}
+
 }  // namespace
 
 Result<std::vector<FilterFactory>> make_factories(const Parts& parts) {
   const config::HttpOptions& options = parts.listener.http;
   const auto load = std::make_shared<admission::Load>();
   std::vector<FilterFactory> out;
+  add_leg(parts, out);
   for (const config::Filter& filter : options.filters) {
     Shared shared{.parts = parts, .load = load};
     TRY_ASSIGN(FilterFactory usual, make_factory(filter.settings, shared));

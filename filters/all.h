@@ -4,6 +4,7 @@
 
 #include "base/result.h"
 #include "config/model/listener.h"
+#include "filters/legs/correlation.h"
 #include "stats/http_stats.h"
 #include "stream/frontend.h"
 
@@ -14,6 +15,7 @@ struct Parts {
   const config::Listener& listener;
   const config::Node& node;
   stats::HttpStats& stats;
+  legs::Correlation& correlation;
   route::ValueCompiler compiler;
 };
 

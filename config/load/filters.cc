@@ -85,6 +85,14 @@ FilterSettings read_header_mutation(Cursor& c) {
   return out;
 }
 
+FilterSettings read_idempotency(Cursor& c) {
+  IdempotencyFilter out;
+  c.read("generate", out.generate);
+  if (const Cursor header = c.at("header")) read_changed_header_name(header, out.header);
+  c.no_other_keys("Idempotency");
+  return out;
+}
+
 FilterSettings read_short_headers(Cursor& c) {
   HeadersFilter out{.mutations = read_header_mutations(c)};
   c.no_other_keys("headers");
@@ -103,6 +111,8 @@ constexpr FilterKind kKinds[] = {
     {"envoy.extensions.filters.http.header_mutation.v3.HeaderMutation", "headers",
      read_header_mutation, read_short_headers},
     {"envoy.extensions.filters.http.buffer.v3.Buffer", "buffer", read_buffer, read_buffer},
+    {"damper.filters.idempotency.v1.Idempotency", "idempotency", read_idempotency,
+     read_idempotency},
     {"damper.filters.deadline.v1.Deadline", "deadline", read_deadline, read_deadline},
     {"damper.filters.admission.v1.Admission", "admission", read_admission, read_admission},
 };

@@ -129,8 +129,15 @@ RetryPolicy read_retry_policy(Cursor c) {
 }
 
 HedgePolicy read_hedge_policy(Cursor c) {
+  HedgePolicy out;
+  c.read("hedge_on_per_try_timeout", out.hedge_on_per_try_timeout);
+  if (const Cursor after = c.at("hedge_after")) {
+    out.hedge_after_p95 = after.is_scalar() && after.value()->text == "p95";
+    Duration told{};
+    if (!out.hedge_after_p95 && after.get(told, kPositive)) out.hedge_after = told;
+  }
   c.no_other_keys("HedgePolicy");
-  return {};
+  return out;
 }
 
 }  // namespace damper::config

@@ -73,8 +73,15 @@ struct AdmissionFilter {
   bool operator==(const AdmissionFilter&) const = default;
 };
 
-using FilterSettings =
-    std::variant<FaultFilter, HeadersFilter, BufferFilter, DeadlineFilter, AdmissionFilter>;
+// Finds the idempotency key of requests, or makes one (semantics.md §8).
+struct IdempotencyFilter {
+  bool generate = false;
+  std::string header = "idempotency-key";  // lower case
+  bool operator==(const IdempotencyFilter&) const = default;
+};
+
+using FilterSettings = std::variant<FaultFilter, HeadersFilter, BufferFilter, DeadlineFilter,
+                                    AdmissionFilter, IdempotencyFilter>;
 
 struct Filter {
   std::string name;

@@ -88,6 +88,9 @@ struct RetryPolicy {  // Envoy config.route.v3.RetryPolicy
 
 struct HedgePolicy {
   bool hedge_on_per_try_timeout = false;
+  // Damper's own: a second attempt if no head has come by then.
+  std::optional<Duration> hedge_after;
+  bool hedge_after_p95 = false;  // … of the last 30 s
   bool operator==(const HedgePolicy&) const = default;
 };
 

@@ -152,7 +152,7 @@ stream::Verdict Admission::refuse(Reason reason) {
   worker_.cells.add(stats().rejected(reason));
   if (!too_late) return overloaded(reason);
   worker_.cells.add(all.deadline_rejected);
-  return deadline::too_close(shared_.node, *stream_.route());
+  return deadline::too_close(shared_.node, *stream_.route(), *stream_.record().request);
 }
 
 }  // namespace damper::admission

@@ -145,7 +145,7 @@ stream::Verdict Deadline::refuse() {
     return stream::Continue{};
   }
   worker_.cells.add(policy_.stats.deadline_rejected);
-  return too_close(policy_.node, *stream_.route());
+  return too_close(policy_.node, *stream_.route(), *stream_.record().request);
 }
 
 void Deadline::on_attempt_head(http::RequestHead& head, const stream::AttemptTime& time) {

@@ -4,17 +4,18 @@
 
 namespace damper::deadline {
 
-stream::Reply too_close(const config::Node& node, const route::RouteEntry& route) {
+stream::Reply too_close(const config::Node& node, const route::RouteEntry& route,
+                        const http::RequestHead& request) {
   stream::Reply reply{.status = 504,
                       .body = "deadline too close",
                       .details = "deadline_too_close",
                       .flag = stream::Flag::kUpstreamTimeout};
   if (route.action->layer != config::LayerRole::kEvery) {
-    reply.headers.emplace_back(
-        http::HeaderId::kXDamperRetry,
+    const std::string mark =
         retry::format_final({.by = node.id,
                              .attempts = 0,
-                             .verdict = std::string(retry::word(retry::Verdict::kDeadline))}));
+                             .verdict = std::string(retry::word(retry::Verdict::kDeadline))});
+    retry::add_final_mark(reply, mark, request.is_grpc());
   }
   return reply;
 }

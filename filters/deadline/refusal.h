@@ -9,6 +9,7 @@
 namespace damper::deadline {
 
 // `504 deadline too close`, for gRPC status 4; marked as final where the route's layer marks.
-stream::Reply too_close(const config::Node& node, const route::RouteEntry& route);
+stream::Reply too_close(const config::Node& node, const route::RouteEntry& route,
+                        const http::RequestHead& request);
 
 }  // namespace damper::deadline

@@ -66,6 +66,27 @@ Decision RetryState::on_outcome(const Outcome& outcome, const Situation& situati
                std::get<upstream::RetryTicket>(std::move(admission))};
 }
 
+bool RetryState::is_wanted(const Outcome& outcome) const {
+  return !is_failure(outcome) && !(has_policy() && matches(*policy_, outcome, request_));
+}
+
+std::optional<upstream::RetryTicket> RetryState::hedge(const Situation& situation,
+                                                       upstream::BudgetAccount& budget,
+                                                       TimePoint now) {
+  const std::uint32_t most = policy_ ? policy_->num_retries : 1;
+  const bool owned_above = situation.heed_marks && request_.owned_above;
+  if (situation.response_started || !request_.repeatable || owned_above ||
+      !situation.body_replayable || retries_ >= most || !fits(Duration::zero(), situation) ||
+      situation.live != LiveMode::kNormal || situation.breaker_open) {
+    return std::nullopt;
+  }
+  auto admission = budget.try_retry(RetryCause::kHedge, now);
+  if (std::holds_alternative<BudgetPart>(admission)) return std::nullopt;
+  ++attempts_;
+  ++retries_;
+  return std::get<upstream::RetryTicket>(std::move(admission));
+}
+
 // What is against a retry of an outcome that retry_on matches, before time and money are asked.
 Verdict RetryState::refusal(const Outcome& outcome, const Situation& situation) const {
   const bool marked = situation.heed_marks && (request_.owned_above || forbids_retry(outcome));

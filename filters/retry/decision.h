@@ -55,6 +55,15 @@ class RetryState {
   Decision on_outcome(const Outcome& outcome, const Situation& situation,
                       upstream::BudgetAccount& budget, TimePoint now, Random& random);
 
+  // Would it be retried if it could, or is it a failure in any case? An answer to an attempt beside
+  // another one is not good enough then.
+  bool is_wanted(const Outcome& outcome) const;
+
+  // A further attempt beside one that runs: the cause is "hedge". Only for requests that may be
+  // repeated; it is one of num_retries (without a policy there is one). Nothing: there is none.
+  std::optional<upstream::RetryTicket> hedge(const Situation& situation,
+                                             upstream::BudgetAccount& budget, TimePoint now);
+
   std::uint32_t attempts() const { return attempts_; }  // decided on, the first included
   std::uint32_t unreadable_retry_afters() const { return unreadable_retry_afters_; }
 

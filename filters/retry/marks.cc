@@ -54,6 +54,28 @@ std::optional<Mark> parse_final(std::string_view value) {
   return mark;
 }
 
+void add_final_mark(http::Fields& response, std::string_view mark, bool is_grpc) {
+  response.set(http::HeaderId::kXDamperRetry, mark);
+  if (is_grpc) response.set(http::HeaderId::kGrpcRetryPushbackMs, kNoRetryPushback);
+}
+
+void add_final_mark(stream::Reply& reply, std::string_view mark, bool is_grpc) {
+  reply.headers.emplace_back(http::HeaderId::kXDamperRetry, mark);
+  if (is_grpc) reply.headers.emplace_back(http::HeaderId::kGrpcRetryPushbackMs, kNoRetryPushback);
+}
+
+std::uint32_t attempt_count(const http::Fields& request) {
+  constexpr std::uint64_t kMost = 1'000'000;  // whoever says more means nothing
+  std::uint64_t count = 1;
+  if (const auto told = request.find(http::HeaderId::kXEnvoyAttemptCount)) {
+    count = std::max(count, parse_number(*told).value_or(1));
+  }
+  if (const auto before = request.find(http::HeaderId::kGrpcPreviousRpcAttempts)) {
+    count = std::max(count, std::min(parse_number(*before).value_or(0), kMost) + 1);
+  }
+  return static_cast<std::uint32_t>(std::min(count, kMost));
+}
+
 bool is_owner_mark(std::string_view value) {
   const auto parts = split(value, ';');
   return !parts.empty() && equals_ignoring_case(parts.front(), kOwnerMark);

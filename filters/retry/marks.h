@@ -7,6 +7,7 @@
 
 #include "filters/retry/outcome.h"
 #include "filters/retry/verdict.h"
+#include "stream/filter.h"
 
 namespace damper::retry {
 
@@ -25,6 +26,14 @@ std::string format_final(const Mark& mark);
 
 // Parameters may stand in any order and be absent; unknown ones are passed over.
 std::optional<Mark> parse_final(std::string_view value);
+
+// Puts it on a response; gRPC's clients and proxies are told in gRPC's words too (gRFC A6).
+inline constexpr std::string_view kNoRetryPushback = "-1";
+void add_final_mark(http::Fields& response, std::string_view mark, bool is_grpc);
+void add_final_mark(stream::Reply& reply, std::string_view mark, bool is_grpc);
+
+// x-envoy-attempt-count, or what grpc-previous-rpc-attempts says; 1 if neither is readable.
+std::uint32_t attempt_count(const http::Fields& request);
 
 bool is_owner_mark(std::string_view value);
 

@@ -6,7 +6,7 @@
 namespace damper::retry {
 namespace {
 
-constexpr std::array<std::string_view, 14> kCauses = {"connect_failure",
+constexpr std::array<std::string_view, 15> kCauses = {"connect_failure",
                                                       "connect_timeout",
                                                       "reset",
                                                       "refused_stream",
@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, 14> kCauses = {"connect_failure",
                                                       "504",
                                                       "5xx",
                                                       "4xx",
+                                                      "hedge",
                                                       "other"};
 
 std::size_t place_of(std::string_view cause) {

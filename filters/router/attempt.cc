@@ -6,12 +6,13 @@ namespace damper::router {
 
 using retry::Failure;
 
-Attempt::Attempt(Owner& owner, http::Worker& worker, upstream::Cluster& cluster,
+Attempt::Attempt(Owner& owner, http::Worker& worker, upstream::Cluster& cluster, std::size_t number,
                  upstream::HostPtr host, upstream::FailureBreaker::Pass pass,
                  config::Priority priority, AttemptTimeouts timeouts)
     : owner_(owner),
       worker_(worker),
       cluster_(cluster),
+      number_(number),
       host_(std::move(host)),
       pass_(std::move(pass)),
       priority_(priority),
@@ -29,7 +30,7 @@ void Attempt::start() {
     worker_.cells.add(state.stats.upstream_rq_active_overflow);
     worker_.cells.add(state.stats.upstream_rq_pending_overflow);
     state_ = State::kEnded;
-    owner_.on_attempt_failed({.failure = Failure::kOverflow, .detail = "overflow"});
+    owner_.on_attempt_failed(*this, {.failure = Failure::kOverflow, .detail = "overflow"});
     return;
   }
   host_->active_requests.fetch_add(1, std::memory_order_relaxed);
@@ -63,7 +64,7 @@ void Attempt::on_connection(http::ClientConnection& connection) {
   connection_ = &connection;
   state_ = State::kOpen;
   worker_.cells.add(cluster_.state().stats.upstream_rq_total);
-  owner_.on_attempt_connected();
+  owner_.on_attempt_connected(*this);
 }
 
 void Attempt::on_no_connection(upstream::PoolFailure failure, std::string_view detail) {
@@ -140,7 +141,7 @@ void Attempt::on_response_head(http::ResponseHead&& head, bool end) {
   sign_of_life();
   stop_clock();
   if (end) this->end();
-  owner_.on_attempt_head(std::move(head), end);
+  owner_.on_attempt_head(*this, std::move(head), end);
 }
 
 void Attempt::on_response_body(Buffer& body, bool end) {
@@ -177,14 +178,15 @@ void Attempt::on_stream_failed(const http::StreamFailure& failure) {
 }
 
 void Attempt::on_time(Failure failure) {
+  if (failure == Failure::kPerTryTimeout && owner_.on_attempt_slow(*this)) return;
   AttemptFailure what{.failure = failure, .request_on_wire = request_on_wire(), .detail = {}};
   cancel();
-  owner_.on_attempt_failed(what);
+  owner_.on_attempt_failed(*this, what);
 }
 
 void Attempt::fail(AttemptFailure failure) {
   end();
-  owner_.on_attempt_failed(failure);
+  owner_.on_attempt_failed(*this, failure);
 }
 
 void Attempt::cancel() {

@@ -33,18 +33,21 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
   class Owner {
    public:
     virtual ~Owner() = default;
-    virtual void on_attempt_connected() = 0;  // send the request now
+    virtual void on_attempt_connected(Attempt& attempt) = 0;  // send the request now
     virtual void on_attempt_interim(http::ResponseHead&& head) = 0;
-    virtual void on_attempt_head(http::ResponseHead&& head, bool end) = 0;
+    virtual void on_attempt_head(Attempt& attempt, http::ResponseHead&& head, bool end) = 0;
     virtual void on_attempt_body(Buffer& body, bool end) = 0;
     virtual void on_attempt_trailers(http::Fields&& trailers) = 0;
-    virtual void on_attempt_failed(const AttemptFailure& failure) = 0;
+    virtual void on_attempt_failed(Attempt& attempt, const AttemptFailure& failure) = 0;
+    // Its per-try time is over. True: it may go on all the same.
+    virtual bool on_attempt_slow(Attempt& attempt) = 0;
     virtual void on_attempt_drained() = 0;  // more of the request may come
   };
 
-  // `pass`: of the cluster's breaker.
-  Attempt(Owner& owner, http::Worker& worker, upstream::Cluster& cluster, upstream::HostPtr host,
-          upstream::FailureBreaker::Pass pass, config::Priority priority, AttemptTimeouts timeouts);
+  // `number`: 1 for the original. `pass`: of the cluster's breaker.
+  Attempt(Owner& owner, http::Worker& worker, upstream::Cluster& cluster, std::size_t number,
+          upstream::HostPtr host, upstream::FailureBreaker::Pass pass, config::Priority priority,
+          AttemptTimeouts timeouts);
   ~Attempt() override;
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
@@ -69,6 +72,8 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
   // reports says nothing.
   void report(upstream::Evidence evidence) { cluster_.report(*host_, evidence, pass_); }
 
+  std::size_t number() const { return number_; }
+  bool ended() const { return state_ == State::kEnded; }
   const upstream::HostPtr& host() const { return host_; }
   TimePoint started() const { return started_; }
   bool request_on_wire() const;
@@ -101,6 +106,7 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
   Owner& owner_;
   http::Worker& worker_;
   upstream::Cluster& cluster_;
+  const std::size_t number_;
   const upstream::HostPtr host_;
   upstream::FailureBreaker::Pass pass_;
   const config::Priority priority_;

@@ -39,7 +39,7 @@ void Router::on_request_head(http::RequestHead& head, bool end) {
   prepare_head(head);
   const std::uint64_t limit = route_.request_body_buffer_limit.value_or(options_.body_limit_bytes);
   replay_.emplace(worker_, limit,
-                  policy_ && !policy_->retry_on.empty() && policy_->num_retries > 0);
+                  hedge_ || (policy_ && !policy_->retry_on.empty() && policy_->num_retries > 0));
   account_.emplace(budget(), worker_.index, route_.label, head.operation(), worker_.loop.now());
   cells().add(stats().retry.original_requests);
   if (end) request_complete();
@@ -67,8 +67,10 @@ void Router::choose_policy(http::RequestHead& head) {
   const bool off = action_->layer == config::LayerRole::kOff;
   if (!off) policy_ = cluster.retry_policy ? &*cluster.retry_policy : route_.retry_policy;
 
+  std::optional<bool> told_hedging;
   if (downstream_.may_steer()) {
     const retry::RequestOverrides told = retry::read_overrides(head.fields);
+    told_hedging = told.hedge_on_per_try_timeout;
     timeout_ = retry::tighten(action_->timeout, told.timeout);
     if (!off && retry::changes_policy(told)) {
       own_policy_ = retry::apply(told, policy_ ? *policy_ : config::RetryPolicy{});
@@ -79,19 +81,28 @@ void Router::choose_policy(http::RequestHead& head) {
     timeout_ = action_->timeout;
   }
   retry::strip_overrides(head.fields);
+  if (!off) choose_hedging(told_hedging);
   judge_request(head);
+}
+
+void Router::choose_hedging(std::optional<bool> told) {
+  config::HedgePolicy policy = route_.hedge_policy ? *route_.hedge_policy : config::HedgePolicy{};
+  policy.hedge_on_per_try_timeout = told.value_or(policy.hedge_on_per_try_timeout);
+  if (policy != config::HedgePolicy{}) hedge_ = std::make_unique<Hedge>(policy);
 }
 
 // What the retry policies need to know of the request.
 void Router::judge_request(const http::RequestHead& head) {
   const config::Cluster& cluster = cluster_->config();
-  const auto key = head.fields.has(HeaderId::kIdempotencyKey) ? retry::KeyOrigin::kClient
-                                                              : retry::KeyOrigin::kNone;
-  if (key == retry::KeyOrigin::kClient) {
-    record().idempotency_key = *head.fields.find(HeaderId::kIdempotencyKey);
+  if (record().idempotency_key.empty()) {
+    record().idempotency_key = head.fields.find(HeaderId::kIdempotencyKey).value_or("");
   }
+  const auto key = record().key_made_here             ? retry::KeyOrigin::kMadeHere
+                   : record().idempotency_key.empty() ? retry::KeyOrigin::kNone
+                                                      : retry::KeyOrigin::kClient;
   const bool repeatable =
-      policy_ && retry::is_repeatable(head.method, key, *policy_, cluster.honours_idempotency_key);
+      retry::is_repeatable(head.method, key, policy_ ? *policy_ : config::RetryPolicy{},
+                           cluster.honours_idempotency_key);
   sent_once_ = policy_ && !repeatable && policy_->retry_non_idempotent_on.empty() &&
                cluster.http == config::UpstreamHttp::kHttp1;
   const auto mark_above = head.fields.find(HeaderId::kXDamperRetry);
@@ -138,12 +149,7 @@ void Router::choose_timeouts(const http::RequestHead& head) {
   take_grpc_timeout(head);
   per_try_timeout_ = policy_ ? policy_->per_try_timeout : Duration::zero();
   if (timeout_ > Duration::zero() && per_try_timeout_ >= timeout_) per_try_timeout_ = {};
-  const auto count = head.fields.find(HeaderId::kXEnvoyAttemptCount);
-  if (count) {
-    constexpr std::uint64_t kMost = 1'000'000;  // whoever says more means nothing
-    incoming_attempts_ = static_cast<std::uint32_t>(
-        std::clamp<std::uint64_t>(parse_number(*count).value_or(1), 1, kMost));
-  }
+  incoming_attempts_ = retry::attempt_count(head.fields);
 }
 
 void Router::prepare_head(http::RequestHead& head) {
@@ -217,7 +223,8 @@ void Router::on_attempt_drained() { downstream_.resume_request(); }
 // --- One attempt after the other -----------------------------------------------------------------
 
 void Router::start_attempt() {
-  const bool is_retry = !record().attempts.empty();
+  const std::size_t number = record().attempts.size() + 1;
+  const bool is_retry = number > 1;
   if (is_retry) {
     ticket_->attempt_started();
     cells().add(stats().upstream_rq_retry);
@@ -231,7 +238,7 @@ void Router::start_attempt() {
                            .detail = {},
                            .retry_after = std::max<Duration>(wait, std::chrono::seconds(1))});
   }
-  const bool prefers_fresh = policy_ && policy_->previous_hosts;
+  const bool prefers_fresh = hedge_ || (policy_ && policy_->previous_hosts);
   upstream::HostPtr host =
       cluster_->choose_host(prefers_fresh ? std::span<const upstream::HostPtr>(tried_)
                                           : std::span<const upstream::HostPtr>{},
@@ -244,8 +251,9 @@ void Router::start_attempt() {
   record().upstream_host = host->text;
   record().attempts.push_back({.host = host->text});
   Attempt::Owner& self = *this;
-  attempt_ = std::make_unique<Attempt>(self, worker_, *cluster_, std::move(host), *std::move(pass),
-                                       action_->priority, attempt_timeouts());
+  attempt_ = std::make_unique<Attempt>(self, worker_, *cluster_, number, std::move(host),
+                                       *std::move(pass), action_->priority, attempt_timeouts());
+  if (hedge_ && !is_retry) watch_patience();
   attempt_->start();
 }
 
@@ -253,7 +261,7 @@ void Router::start_attempt() {
 void Router::refuse_attempt(const AttemptFailure& why) {
   attempt_.reset();
   record().attempts.push_back({.host = {}, .outcome = retry::word(why.failure)});
-  on_attempt_failed(why);
+  failed(nullptr, why);
 }
 
 AttemptTimeouts Router::attempt_timeouts() const {
@@ -269,7 +277,7 @@ std::optional<Duration> Router::time_left() const {
   return *nearest - worker_.loop.now();
 }
 
-void Router::on_attempt_connected() {
+void Router::on_attempt_connected(Attempt& attempt) {
   record().upstream_start = record().upstream_start.value_or(worker_.loop.now());
   if (head_->expect_continue && !options_.http.proxy_100_continue && !continued_) {
     continued_ = true;
@@ -277,28 +285,24 @@ void Router::on_attempt_connected() {
     go_on.status = 100;
     downstream_.send_interim(go_on);
   }
-  write_attempt_headers();
+  write_attempt_headers(attempt);
   Buffer body = replay_->copy();
   const bool ended = downstream_.request_ended();
   const bool body_follows = !body.empty() || trailers_;
-  attempt_->send_head(*head_, ended && !body_follows);
-  record().upstream_connection_id = attempt_->connection_id();
-  record().upstream_local = attempt_->local_address();
-  if (!body.empty()) attempt_->send_body(body, ended && !trailers_);
-  if (trailers_) attempt_->send_trailers(*trailers_);
+  attempt.send_head(*head_, ended && !body_follows);
+  record().upstream_connection_id = attempt.connection_id();
+  record().upstream_local = attempt.local_address();
+  if (!body.empty()) attempt.send_body(body, ended && !trailers_);
+  if (trailers_) attempt.send_trailers(*trailers_);
   trim_replay();
   if (!ended) downstream_.resume_request();
 }
 
 // What each attempt tells the upstream about itself.
-void Router::write_attempt_headers() {
+void Router::write_attempt_headers(const Attempt& attempt) {
   http::Fields& fields = head_->fields;
-  const auto attempt = static_cast<std::uint32_t>(record().attempts.size());
-  if (route_.virtual_host->include_request_attempt_count) {
-    const std::string count = std::to_string(std::max(attempt, incoming_attempts_));
-    fields.set(HeaderId::kXEnvoyAttemptCount, count);
-  }
-  if (route_.virtual_host->include_is_timeout_retry_header && attempt > 1) {
+  write_attempt_count(attempt.number());
+  if (route_.virtual_host->include_is_timeout_retry_header && attempt.number() > 1) {
     fields.set(HeaderId::kXEnvoyIsTimeoutRetry, timed_out_before_ ? "true" : "false");
   }
   fields.remove(HeaderId::kXEnvoyExpectedRqTimeoutMs);
@@ -310,11 +314,23 @@ void Router::write_attempt_headers() {
   if (grpc_timeout_holds_) {
     fields.set(HeaderId::kGrpcTimeout, http::format_grpc_timeout(expected));
   }
-  if (action_->auto_host_rewrite) head_->set_authority(attempt_->host()->hostname);
+  if (action_->auto_host_rewrite) head_->set_authority(attempt.host()->hostname);
   stream::AttemptTime time{.left = time_left(), .per_try = std::nullopt};
   if (!time.left && timeout_ > Duration::zero()) time.left = timeout_;
   if (per_try_timeout_ > Duration::zero()) time.per_try = per_try_timeout_;
   downstream_.prepare_attempt(*head_, time);
+}
+
+// Every attempt is numbered (semantics.md §7); a count that came in is never lowered.
+void Router::write_attempt_count(std::size_t number) {
+  const bool told = route_.virtual_host->include_request_attempt_count ||
+                    action_->layer != config::LayerRole::kEvery;
+  if (!told) return;
+  const auto count = std::max(static_cast<std::uint32_t>(number), incoming_attempts_);
+  head_->fields.set(HeaderId::kXEnvoyAttemptCount, std::to_string(count));
+  if (count > 1 && head_->is_grpc()) {
+    head_->fields.set(HeaderId::kGrpcPreviousRpcAttempts, std::to_string(count - 1));
+  }
 }
 
 // How long we will wait for this attempt; 0: for ever.
@@ -339,25 +355,40 @@ void Router::on_attempt_interim(http::ResponseHead&& head) {
   downstream_.send_interim(head);
 }
 
-void Router::on_attempt_head(http::ResponseHead&& head, bool end) {
+void Router::on_attempt_head(Attempt& attempt, http::ResponseHead&& head, bool end) {
   if (over_) return;
+  const Outcome outcome = outcome_of(head);
+  any_on_wire_ = true;
+  if (Attempt* other = other_than(attempt)) {
+    if (!retries_->is_wanted(outcome)) {  // the other one may still be
+      stats().retried_rq.count(cells(), head.status);
+      note_outcome(&attempt, outcome);
+      attempt.abandon();
+      return drop(&attempt);
+    }
+    if (attempt.number() > 1) cells().add(stats().retry.hedges_won);
+    cancel(*other);
+    drop(other);
+  }
+  if (try_again(&attempt, outcome)) {
+    stats().retried_rq.count(cells(), head.status);
+    attempt.abandon();
+    return;
+  }
+  if (verdict_is_final()) retry::add_final_mark(head.fields, mark_text(), head_->is_grpc());
+  deliver(std::move(head), end);
+}
+
+Outcome Router::outcome_of(const http::ResponseHead& head) const {
   const auto matches_name = [&head](const std::string& n) {
     return head.fields.find(n).has_value();
   };
-  const Outcome outcome{.response = &head,
-                        .header_matched = route::any_matches(*retriable_headers_, head) ||
-                                          std::any_of(retriable_header_names_.begin(),
-                                                      retriable_header_names_.end(), matches_name),
-                        .request_on_wire = true,
-                        .any_attempt_on_wire = true};
-  any_on_wire_ = true;
-  if (try_again(outcome)) {
-    stats().retried_rq.count(cells(), head.status);
-    attempt_->abandon();
-    return;
-  }
-  if (verdict_is_final()) head.fields.set(HeaderId::kXDamperRetry, mark_text());
-  deliver(std::move(head), end);
+  return {.response = &head,
+          .header_matched = route::any_matches(*retriable_headers_, head) ||
+                            std::any_of(retriable_header_names_.begin(),
+                                        retriable_header_names_.end(), matches_name),
+          .request_on_wire = true,
+          .any_attempt_on_wire = true};
 }
 
 void Router::deliver(http::ResponseHead&& head, bool end) {
@@ -396,7 +427,12 @@ void Router::on_response_drained() {
 
 // --- After an attempt ----------------------------------------------------------------------------
 
-void Router::on_attempt_failed(const AttemptFailure& failure) {
+void Router::on_attempt_failed(Attempt& attempt, const AttemptFailure& failure) {
+  failed(&attempt, failure);
+}
+
+// `attempt` is null if no host was asked.
+void Router::failed(Attempt* attempt, const AttemptFailure& failure) {
   if (over_) return;
   if (response_started_) return fail_started_response(failure);
   any_on_wire_ = any_on_wire_ || failure.request_on_wire;
@@ -404,21 +440,92 @@ void Router::on_attempt_failed(const AttemptFailure& failure) {
                         .request_on_wire = failure.request_on_wire,
                         .any_attempt_on_wire = any_on_wire_,
                         .keep_alive_race = failure.keep_alive_race};
-  if (!try_again(outcome)) deliver_failure(failure);
+  if (hedge_ && hedge_->rival()) {  // the other one may still answer
+    note_outcome(attempt, outcome);
+    drop(attempt);
+    if (outcome.failure == Failure::kPerTryTimeout && hedge_->on_per_try_timeout()) try_hedge();
+    return;
+  }
+  if (!try_again(attempt, outcome)) deliver_failure(failure);
 }
 
 // True if another attempt will follow; else `verdict_` says why not.
-bool Router::try_again(const Outcome& outcome) {
-  note_outcome(outcome);
+bool Router::try_again(Attempt* attempt, const Outcome& outcome) {
+  const std::size_t number = attempt ? attempt->number() : record().attempts.size();
+  note_outcome(attempt, outcome);
   ticket_.reset();  // a retry does not compete with itself for its slot
-  auto decision = decide(outcome);
+  auto decision = decide(number, outcome);
   if (auto* again = std::get_if<retry::Retry>(&decision)) {
     retry_later(std::move(*again));
     return true;
   }
-  give_up(std::get<retry::GiveUp>(decision).verdict);
+  give_up(number, std::get<retry::GiveUp>(decision).verdict);
   return false;
 }
+
+// --- Two attempts at a time ----------------------------------------------------------------------
+
+void Router::watch_patience() {
+  const auto patience = hedge_->patience(cluster_->attempt_latency(), worker_.loop.now());
+  if (!patience) return;
+  hedge_->timer = worker_.loop.timer([this] { try_hedge(); });
+  hedge_->timer->arm(*patience);
+}
+
+bool Router::on_attempt_slow(Attempt&) {
+  if (!hedge_ || !hedge_->on_per_try_timeout() || !try_hedge()) return false;
+  cells().add(stats().upstream_rq_per_try_timeout);
+  return true;
+}
+
+// Starts an attempt beside the one that runs; that one goes on.
+bool Router::try_hedge() {
+  const bool may = !over_ && !response_started_ && attempt_ && !attempt_->ended() &&
+                   !hedge_->rival() && downstream_.request_ended();
+  if (!may) return false;
+  const bool noted = account_->shadow_refusal().has_value();
+  auto ticket = retries_->hedge(situation(), *account_, worker_.loop.now());
+  if (!noted) note_shadow();
+  if (!ticket) {
+    cells().add(stats().retry.hedges_refused);
+    return false;
+  }
+  hedge_->set_rival({std::move(attempt_), std::exchange(ticket_, std::nullopt)});
+  ticket_ = std::move(ticket);
+  cells().add(stats().retry.hedges);
+  cells().add(stats().retry.retry_attempts[retry::cause_index("hedge")]);
+  cells().add(stats().retry.retries_waiting, 1);
+  start_attempt();
+  return true;
+}
+
+Attempt* Router::other_than(const Attempt& attempt) const {
+  Attempt* rival = hedge_ ? hedge_->rival() : nullptr;
+  if (!rival) return nullptr;
+  return &attempt == rival ? attempt_.get() : rival;
+}
+
+// One of two has ended (null: the younger never began): the other one goes on alone.
+void Router::drop(Attempt* loser) {
+  Hedge::Running rival = hedge_->take_rival();
+  if (loser == rival.attempt.get()) return hedge_->keep(std::move(rival.attempt));
+  if (attempt_) hedge_->keep(std::move(attempt_));
+  attempt_ = std::move(rival.attempt);
+  ticket_ = std::move(rival.ticket);
+}
+
+// Nobody wants its answer any more.
+void Router::cancel(Attempt& attempt) {
+  stream::AttemptRecord& last = record().attempts[attempt.number() - 1];
+  if (last.outcome.empty()) {
+    last.outcome = "cancelled";
+    last.duration = worker_.loop.now() - attempt.started();
+    if (attempt.number() > 1) cells().add(stats().retry.retries_active, -1);
+  }
+  attempt.cancel();
+}
+
+// --- How it stands -------------------------------------------------------------------------------
 
 retry::Situation Router::situation() const {
   return {.response_started = response_started_,
@@ -442,9 +549,8 @@ Duration Router::min_attempt_time() const {
   return std::max(learned.value_or(kFloor), kFloor);
 }
 
-retry::Decision Router::decide(const Outcome& outcome) {
-  const bool first = record().attempts.size() == 1;
-  if (first && retry::is_success(policy_, outcome)) {
+retry::Decision Router::decide(std::size_t number, const Outcome& outcome) {
+  if (number == 1 && retry::is_success(policy_, outcome)) {
     account_->success(worker_.loop.now());
     return retry::GiveUp{};
   }
@@ -465,26 +571,27 @@ void Router::note_shadow() {
   cells().add(stats().retry.retry_shadow_refused[retry::index_of(verdict)]);
 }
 
-// Once for each attempt, whatever follows from it.
-void Router::note_outcome(const Outcome& outcome) {
-  stream::AttemptRecord& last = record().attempts.back();
-  last.outcome = retry::word(outcome);
-  if (record().attempts.size() > 1) cells().add(stats().retry.retries_active, -1);
+// Once for each attempt, whatever follows from it; null: no host was asked.
+void Router::note_outcome(Attempt* attempt, const Outcome& outcome) {
+  const std::size_t number = attempt ? attempt->number() : record().attempts.size();
+  stream::AttemptRecord& noted = record().attempts[number - 1];
+  noted.outcome = retry::word(outcome);
+  if (number > 1) cells().add(stats().retry.retries_active, -1);
   timed_out_before_ = outcome.failure == Failure::kPerTryTimeout;
   if (timed_out_before_) cells().add(stats().upstream_rq_per_try_timeout);
   if (outcome.failure == Failure::kPerTryIdleTimeout) {
     cells().add(stats().upstream_rq_per_try_idle_timeout);
   }
-  if (!attempt_) return;
-  last.duration = worker_.loop.now() - attempt_->started();
-  if (outcome.response) cluster_->attempt_latency().add(last.duration, worker_.loop.now());
-  cells().record(stats().retry.attempt_time(record().attempts.size()), last.duration);
-  report_to_host(outcome);
+  if (!attempt) return;
+  noted.duration = worker_.loop.now() - attempt->started();
+  if (outcome.response) cluster_->attempt_latency().add(noted.duration, worker_.loop.now());
+  cells().record(stats().retry.attempt_time(number), noted.duration);
+  report_to_host(*attempt, outcome);
 }
 
-void Router::report_to_host(const Outcome& outcome) {
-  if (outcome.failure == Failure::kOverflow) return attempt_->report(upstream::Evidence::kNone);
-  upstream::Host& host = *attempt_->host();
+void Router::report_to_host(Attempt& attempt, const Outcome& outcome) {
+  if (outcome.failure == Failure::kOverflow) return attempt.report(upstream::Evidence::kNone);
+  upstream::Host& host = *attempt.host();
   const TimePoint now = worker_.loop.now();
   host.health.last_attempt_failed.store(outcome.response == nullptr, std::memory_order_relaxed);
   Duration patience{};
@@ -495,7 +602,7 @@ void Router::report_to_host(const Outcome& outcome) {
     host.health.avoid_until.store((now + patience).time_since_epoch().count(),
                                   std::memory_order_relaxed);
   }
-  attempt_->report(evidence_of(outcome, patience));
+  attempt.report(evidence_of(outcome, patience));
 }
 
 void Router::retry_later(retry::Retry&& again) {
@@ -508,8 +615,8 @@ void Router::retry_later(retry::Retry&& again) {
   wait_->arm(again.wait);
 }
 
-void Router::give_up(Verdict verdict) {
-  if (record().attempts.size() > 1 && verdict == Verdict::kNone) {
+void Router::give_up(std::size_t number, Verdict verdict) {
+  if (number > 1 && verdict == Verdict::kNone) {
     cells().add(stats().upstream_rq_retry_success);
     cells().add(stats().retry.retry_success);
   }
@@ -565,8 +672,9 @@ void Router::reply(const AttemptFailure& failure) {
     reply.headers.emplace_back(HeaderId::kXEnvoyAttemptCount, count);
   }
   const bool own_refusal = layer_marks() && retry::marks_response(failure.failure);
-  if (verdict_is_final() || own_refusal)
-    reply.headers.emplace_back(HeaderId::kXDamperRetry, mark_text());
+  if (verdict_is_final() || own_refusal) {
+    retry::add_final_mark(reply, mark_text(), head_->is_grpc());
+  }
   downstream_.send_reply(std::move(reply));
 }
 
@@ -583,10 +691,10 @@ void Router::on_route_timeout() {
   cells().add(stats().upstream_rq_timeout);
   const AttemptFailure failure{.failure = Failure::kRouteTimeout, .detail = {}};
   if (response_started_) return fail_started_response(failure);
-  if (attempt_ && !(wait_ && wait_->armed())) {
-    const Outcome outcome{.failure = Failure::kRouteTimeout, .request_on_wire = true};
-    note_outcome(outcome);
-    attempt_->cancel();
+  for (Attempt* running : {attempt_.get(), hedge_ ? hedge_->rival() : nullptr}) {
+    if (!running || running->ended()) continue;
+    note_outcome(running, {.failure = Failure::kRouteTimeout, .request_on_wire = true});
+    running->cancel();
   }
   deliver_failure(failure);
 }
@@ -599,16 +707,13 @@ void Router::on_stream_over() {
     wait_->cancel();
     cells().add(stats().retry.retries_waiting, -1);
   }
-  if (attempt_) {
-    stream::AttemptRecord& last = record().attempts.back();
-    if (last.outcome.empty()) {  // it still ran: nobody wants its answer any more
-      last.outcome = "cancelled";
-      last.duration = worker_.loop.now() - attempt_->started();
-      if (record().attempts.size() > 1) cells().add(stats().retry.retries_active, -1);
-    }
-    attempt_->cancel();
+  if (hedge_) {
+    hedge_->timer.reset();
+    if (Attempt* rival = hedge_->rival()) cancel(*rival);
   }
+  if (attempt_) cancel(*attempt_);
   ticket_.reset();
+  if (hedge_) hedge_->take_rival().ticket.reset();
   account_.reset();
   if (replay_) replay_->release();
 }

@@ -9,6 +9,7 @@
 #include "config/model/bootstrap.h"
 #include "filters/retry/decision.h"
 #include "filters/router/attempt.h"
+#include "filters/router/hedge.h"
 #include "filters/router/replay.h"
 #include "filters/router/retry_matchers.h"
 #include "route/entry.h"
@@ -42,12 +43,13 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
 
  private:
   // Attempt::Owner
-  void on_attempt_connected() override;
+  void on_attempt_connected(Attempt& attempt) override;
   void on_attempt_interim(http::ResponseHead&& head) override;
-  void on_attempt_head(http::ResponseHead&& head, bool end) override;
+  void on_attempt_head(Attempt& attempt, http::ResponseHead&& head, bool end) override;
   void on_attempt_body(Buffer& body, bool end) override;
   void on_attempt_trailers(http::Fields&& trailers) override;
-  void on_attempt_failed(const AttemptFailure& failure) override;
+  void on_attempt_failed(Attempt& attempt, const AttemptFailure& failure) override;
+  bool on_attempt_slow(Attempt& attempt) override;
   void on_attempt_drained() override;
 
   // Before the first attempt.
@@ -64,22 +66,33 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   // One attempt after the other.
   void start_attempt();
   void refuse_attempt(const AttemptFailure& why);
-  void write_attempt_headers();
+  void write_attempt_headers(const Attempt& attempt);
+  void write_attempt_count(std::size_t number);
   Duration expected_timeout() const;
   AttemptTimeouts attempt_timeouts() const;
   std::optional<Duration> time_left() const;
   void on_route_timeout();
 
+  // Two attempts at a time.
+  void choose_hedging(std::optional<bool> told);
+  void watch_patience();
+  bool try_hedge();
+  Attempt* other_than(const Attempt& attempt) const;
+  void drop(Attempt* loser);
+  void cancel(Attempt& attempt);
+
   // After an attempt.
   retry::Situation situation() const;
   Duration min_attempt_time() const;
-  bool try_again(const retry::Outcome& outcome);
-  retry::Decision decide(const retry::Outcome& outcome);
+  retry::Outcome outcome_of(const http::ResponseHead& head) const;
+  bool try_again(Attempt* attempt, const retry::Outcome& outcome);
+  retry::Decision decide(std::size_t number, const retry::Outcome& outcome);
+  void failed(Attempt* attempt, const AttemptFailure& failure);
   void note_shadow();
-  void note_outcome(const retry::Outcome& outcome);
-  void report_to_host(const retry::Outcome& outcome);
+  void note_outcome(Attempt* attempt, const retry::Outcome& outcome);
+  void report_to_host(Attempt& attempt, const retry::Outcome& outcome);
   void retry_later(retry::Retry&& retry);
-  void give_up(retry::Verdict verdict);
+  void give_up(std::size_t number, retry::Verdict verdict);
   void deliver(http::ResponseHead&& head, bool end);
   void deliver_failure(const AttemptFailure& failure);
   void fail_started_response(const AttemptFailure& failure);
@@ -113,7 +126,8 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   std::optional<Replay> replay_;
   std::optional<upstream::BudgetAccount> account_;
   std::optional<upstream::RetryTicket> ticket_;  // of the retry that waits or runs
-  std::unique_ptr<Attempt> attempt_;
+  std::unique_ptr<Attempt> attempt_;             // the youngest
+  std::unique_ptr<Hedge> hedge_;                 // null: the route does not hedge
   std::vector<upstream::HostPtr> tried_;
   std::uint32_t incoming_attempts_ = 1;  // x-envoy-attempt-count of the request
 

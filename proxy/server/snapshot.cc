@@ -43,6 +43,7 @@ Result<std::shared_ptr<const FrontendSnapshot>> build_frontend(
   TRY_ASSIGN(config->filters, filters::make_factories({.listener = listener,
                                                        .node = node,
                                                        .stats = *config->stats,
+                                                       .correlation = registries.correlation(),
                                                        .compiler = compile_header_value}));
   if (listener.max_connections > 0) {
     config->connections = std::make_shared<upstream::Limit>(listener.max_connections);

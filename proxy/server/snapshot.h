@@ -3,11 +3,13 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "config/model/bootstrap.h"
+#include "filters/legs/correlation.h"
 #include "filters/router/retry_matchers.h"
 #include "server/access_log.h"
 #include "stats/stats.h"
@@ -34,6 +36,8 @@ class Registries {
  public:
   explicit Registries(unsigned workers) : workers_(workers) {}
 
+  legs::Correlation& correlation() { return correlation_; }
+
   stats::Registry& stats() { return stats_; }
   AccessLogSink& access_logs() { return access_logs_; }
 
@@ -45,6 +49,7 @@ class Registries {
   const unsigned workers_;
   stats::Registry stats_;
   AccessLogSink access_logs_{stats_};
+  legs::Correlation correlation_{std::random_device{}()};
   std::map<std::string, std::shared_ptr<upstream::ClusterState>> clusters_;
   std::map<std::string, std::shared_ptr<stats::HttpStats>> http_;
 };

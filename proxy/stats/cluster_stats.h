@@ -80,6 +80,9 @@ class RetryStats {
   Counter original_requests = scope_.counter("original_requests");
   Counter retry_success = scope_.counter("retry_success");  // the final answer was good
   Counter budget_denied = scope_.counter("budget_denied");  // by any part of the budget
+  Counter hedges = scope_.counter("hedges");                // attempts beside another one
+  Counter hedges_won = scope_.counter("hedges_won");
+  Counter hedges_refused = scope_.counter("hedges_refused");
   Counter budget_shadow_denied = scope_.counter("budget_shadow_denied");
   Counter live_override_changes = scope_.counter("live_override_changes");
   Counter deadline_rejected = scope_.counter("deadline_rejected");

@@ -38,6 +38,25 @@ class AdmissionStats {
   std::vector<Counter> shadow_rejected_ = scope_.counters("shadow_rejected", "reason", reasons());
 };
 
+// legs.: how the requests that come in for an application and the calls that it makes are tied.
+class LegStats {
+ public:
+  explicit LegStats(Scope scope) : scope_(std::move(scope)) {}
+
+ private:
+  Scope scope_;
+
+ public:
+  Counter inbound_without_id = scope_.counter("inbound_without_id");
+  Counter inbound_overflow = scope_.counter("inbound_overflow");  // the table was full
+  Counter outbound_exact = scope_.counter("outbound_exact");      // by our member of tracestate
+  Counter outbound_by_id = scope_.counter("outbound_by_id");
+  Counter outbound_ambiguous = scope_.counter("outbound_ambiguous");    // too many under the id
+  Counter outbound_unknown_id = scope_.counter("outbound_unknown_id");  // nothing came in under it
+  Counter outbound_without_id = scope_.counter("outbound_without_id");
+  Counter marks_passed_on = scope_.counter("marks_passed_on");
+};
+
 class HttpStats {
  public:
   HttpStats(Registry& registry, std::string_view stat_prefix);
@@ -88,6 +107,8 @@ class HttpStats {
   Counter deadline_shadow_rejected = scope_.counter("deadline_shadow_rejected");
   Counter deadline_not_believed = scope_.counter("deadline_not_believed");  // wrong clocks
   Counter deadline_skewed = scope_.counter("deadline_skewed");  // over 1 s from the relative form
+
+  LegStats legs{scope_.sub("legs.")};
 
   Counter rq_total = scope_.counter("rq_total");  // routed
   Counter rq_direct_response = scope_.counter("rq_direct_response");

@@ -342,6 +342,7 @@ constexpr std::array kOperators = {
     Definition{"GRPC_STATUS_NUMBER", write_grpc_status, nullptr, kNumber},
     Definition{"HOSTNAME", write_stored, read_hostname},
     Definition{"IDEMPOTENCY_KEY", write_text<&Record::idempotency_key>},
+    Definition{"PARENT_IDEMPOTENCY_KEY", write_text<&Record::parent_key>},
     Definition{"PROTOCOL", write_protocol},
     Definition{"REQ", write_request_header, read_headers},
     Definition{"REQUESTED_SERVER_NAME", write_nothing},  // no TLS here

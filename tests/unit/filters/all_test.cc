@@ -21,8 +21,12 @@ Result<std::vector<stream::FilterFactory>> make_for(const config::HttpOptions& o
   listener.http = options;
   stats::Registry registry;
   stats::HttpStats stats(registry, "test");
-  return make_factories(
-      {.listener = listener, .node = {}, .stats = stats, .compiler = no_operators});
+  legs::Correlation correlation(1);
+  return make_factories({.listener = listener,
+                         .node = {},
+                         .stats = stats,
+                         .correlation = correlation,
+                         .compiler = no_operators});
 }
 
 TEST(Filters, MakesOneFactoryForEach) {

@@ -2,14 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/heads.h"
+
 namespace damper::deadline {
 namespace {
 
-stream::Reply refusal(config::LayerRole role) {
+stream::Reply refusal(config::LayerRole role, tests::HeaderList headers = {}) {
   const config::RouteAction action{.layer = role};
   route::RouteEntry route;
   route.action = &action;
-  return too_close({.id = "order-1"}, route);
+  return too_close({.id = "order-1"}, route, tests::request("stock", "/", headers));
 }
 
 TEST(DeadlineRefusal, SaysThatNobodyShouldTryAgain) {
@@ -20,6 +22,14 @@ TEST(DeadlineRefusal, SaysThatNobodyShouldTryAgain) {
   ASSERT_EQ(reply.headers.size(), 1u);
   EXPECT_EQ(reply.headers[0].first, http::HeaderId::kXDamperRetry);
   EXPECT_EQ(reply.headers[0].second, "final; by=order-1; attempts=0; verdict=deadline");
+}
+
+TEST(DeadlineRefusal, TellsGrpcInItsOwnWords) {
+  const stream::Reply reply =
+      refusal(config::LayerRole::kNearest, {{"content-type", "application/grpc"}});
+  ASSERT_EQ(reply.headers.size(), 2u);
+  EXPECT_EQ(reply.headers[1].first, http::HeaderId::kGrpcRetryPushbackMs);
+  EXPECT_EQ(reply.headers[1].second, "-1");
 }
 
 TEST(DeadlineRefusal, ALayerThatSendsNoMarksSendsNone) {

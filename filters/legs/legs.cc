@@ -1,0 +1,139 @@
+#include "filters/legs/legs.h"
+
+#include "filters/deadline/refusal.h"
+#include "filters/retry/marks.h"
+#include "route/entry.h"
+
+namespace damper::legs {
+namespace {
+
+using http::HeaderId;
+using stream::Flag;
+
+bool is_owned_above(const http::Fields& fields) {
+  const auto mark = fields.find(HeaderId::kXDamperRetry);
+  return mark && retry::is_owner_mark(*mark);
+}
+
+bool says_failure(const http::Fields& fields) {
+  const auto status = fields.find(HeaderId::kGrpcStatus);
+  return status && *status != "0";
+}
+
+}  // namespace
+
+// --- What comes in -------------------------------------------------------------------------------
+
+stream::Verdict Inbound::on_request_head(http::RequestHead& head, bool) {
+  owned_above_ = is_owned_above(head.fields);
+  if (head.fields.has(HeaderId::kTraceparent)) {
+    nonce_ = worker_.random.next();
+    set_tracestate_member(head.fields, kNonceMember, format_nonce(nonce_));
+  }
+  return stream::Continue{};
+}
+
+// From here on the application may make calls for it.
+void Inbound::on_attempt_head(http::RequestHead& head, const stream::AttemptTime&) {
+  if (leg_) return;
+  const TraceIds ids = trace_ids(head.fields);
+  if (ids.none()) return worker_.cells.add(shared_.stats.legs.inbound_without_id);
+  auto leg = std::make_shared<InboundLeg>();
+  leg->nonce = nonce_;
+  leg->deadline = stream_.deadline();
+  leg->attempts = retry::attempt_count(head.fields);
+  leg->owned_above = owned_above_;
+  leg->idempotency_key = stream_.record().idempotency_key;
+  if (!shared_.correlation.add(leg, ids, stream_.scheduler().now())) {
+    return worker_.cells.add(shared_.stats.legs.inbound_overflow);
+  }
+  leg_ = std::move(leg);
+}
+
+std::string Inbound::mark_to_pass_on() const {
+  const bool marks = stream_.route()->action->layer != config::LayerRole::kEvery;
+  return leg_ && marks && !shared_.edge ? leg_->final_mark() : std::string{};
+}
+
+void Inbound::on_response_head(http::ResponseHead& head, bool) {
+  if (head.status < 500 && !says_failure(head.fields)) return;
+  if (head.fields.has(HeaderId::kXDamperRetry)) return;
+  const std::string mark = mark_to_pass_on();
+  if (mark.empty()) return;
+  worker_.cells.add(shared_.stats.legs.marks_passed_on);
+  retry::add_final_mark(head.fields, mark, stream_.record().request->is_grpc());
+}
+
+void Inbound::on_response_trailers(http::Fields& trailers) {
+  if (!says_failure(trailers)) return;
+  const std::string mark = mark_to_pass_on();
+  if (mark.empty()) return;
+  worker_.cells.add(shared_.stats.legs.marks_passed_on);
+  retry::add_final_mark(trailers, mark, true);
+}
+
+void Inbound::on_done(const stream::AccessRecord& record) {
+  if (!leg_) return;
+  const TimePoint now = stream_.scheduler().now();
+  const bool left =
+      has(record.flags, Flag::kDownstreamTermination) || has(record.flags, Flag::kDownstreamReset);
+  const bool late =
+      has(record.flags, Flag::kUpstreamTimeout) || (leg_->deadline && *leg_->deadline <= now);
+  if (left || late) {
+    shared_.correlation.abandon(leg_, now);
+  } else {
+    shared_.correlation.remove(*leg_);
+  }
+}
+
+// --- What goes out -------------------------------------------------------------------------------
+
+stream::Verdict Outbound::on_request_head(http::RequestHead& head, bool) {
+  if (!stream_.route()->action->inherit) return stream::Continue{};
+  const TraceIds ids = trace_ids(head.fields);
+  const TimePoint now = stream_.scheduler().now();
+  Correlation::Found found = shared_.correlation.find(ids, now);
+  count(found.match, ids.none());
+  if (found.legs.empty()) return stream::Continue{};
+  legs_ = std::move(found.legs);
+
+  const Inheritance inherited = inherit(legs_);
+  if (legs_.size() == 1) stream_.record().parent_key = legs_.front()->idempotency_key;
+  if (inherited.attempts > retry::attempt_count(head.fields)) {
+    head.fields.set(HeaderId::kXEnvoyAttemptCount, std::to_string(inherited.attempts));
+  }
+  if (inherited.no_retry) head.fields.set(HeaderId::kXDamperRetry, retry::kOwnerMark);
+  if (inherited.deadline) {
+    stream_.tighten_deadline(*inherited.deadline);
+    if (*inherited.deadline <= now) {
+      worker_.cells.add(shared_.stats.deadline_rejected);
+      return deadline::too_close(shared_.node, *stream_.route(), head);
+    }
+  }
+  return stream::Continue{};
+}
+
+void Outbound::count(Correlation::Match match, bool no_id) {
+  const stats::LegStats& stats = shared_.stats.legs;
+  switch (match) {
+    case Correlation::Match::kNone:
+      worker_.cells.add(no_id ? stats.outbound_without_id : stats.outbound_unknown_id);
+      return;
+    case Correlation::Match::kExact: worker_.cells.add(stats.outbound_exact); return;
+    case Correlation::Match::kById: worker_.cells.add(stats.outbound_by_id); return;
+    case Correlation::Match::kTooMany: worker_.cells.add(stats.outbound_ambiguous); return;
+  }
+}
+
+void Outbound::on_response_head(http::ResponseHead& head, bool) { note_mark(head.fields); }
+
+void Outbound::on_response_trailers(http::Fields& trailers) { note_mark(trailers); }
+
+void Outbound::note_mark(const http::Fields& fields) {
+  if (legs_.empty()) return;
+  const auto mark = fields.find(HeaderId::kXDamperRetry);
+  if (!mark || !retry::parse_final(*mark)) return;
+  for (const auto& leg : legs_) leg->mark(*mark);
+}
+
+}  // namespace damper::legs
