@@ -225,21 +225,13 @@ void Router::start_attempt() {
     cells().add(stats().retry.retries_active, 1);
   }
   auto pass = cluster_->admit();
-  if (!pass) {
-    const Duration wait = cluster_->state().failure_breaker.wait(worker_.loop.now());
-    return refuse_attempt({.failure = Failure::kBreakerOpen,
-                           .detail = {},
-                           .retry_after = std::max<Duration>(wait, std::chrono::seconds(1))});
-  }
+  if (!pass) return refuse_attempt(breaker_refusal(*cluster_, worker_.loop.now()));
   const bool prefers_fresh = policy_ && policy_->previous_hosts;
   upstream::HostPtr host =
       cluster_->choose_host(prefers_fresh ? std::span<const upstream::HostPtr>(tried_)
                                           : std::span<const upstream::HostPtr>{},
                             is_retry);
-  if (!host) {
-    cells().add(stats().upstream_cx_none_healthy);
-    return refuse_attempt({.failure = Failure::kNoHealthyHost, .detail = {}});
-  }
+  if (!host) return refuse_attempt({.failure = Failure::kNoHealthyHost, .detail = {}});
   tried_.push_back(host);
   record().upstream_host = host->text;
   record().attempts.push_back({.host = host->text});
@@ -479,11 +471,10 @@ void Router::note_outcome(const Outcome& outcome) {
   last.duration = worker_.loop.now() - attempt_->started();
   if (outcome.response) cluster_->attempt_latency().add(last.duration, worker_.loop.now());
   cells().record(stats().retry.attempt_time(record().attempts.size()), last.duration);
-  report_to_host(outcome);
+  if (outcome.failure != Failure::kOverflow) report_to_host(outcome);
 }
 
 void Router::report_to_host(const Outcome& outcome) {
-  if (outcome.failure == Failure::kOverflow) return attempt_->report(upstream::Evidence::kNone);
   upstream::Host& host = *attempt_->host();
   const TimePoint now = worker_.loop.now();
   host.health.last_attempt_failed.store(outcome.response == nullptr, std::memory_order_relaxed);
@@ -552,14 +543,7 @@ void Router::reply(const AttemptFailure& failure) {
                       .body = failure_body(failure, retried),
                       .details = failure_details_,
                       .flag = shape.flag};
-  const bool overloaded =
-      failure.failure == Failure::kOverflow || failure.failure == Failure::kBreakerOpen;
-  if (overloaded && !options_.http.suppress_envoy_headers) {
-    reply.headers.emplace_back(HeaderId::kXEnvoyOverloaded, "true");
-  }
-  if (failure.retry_after > Duration::zero()) {
-    reply.headers.emplace_back(HeaderId::kRetryAfter, retry_after_text(failure.retry_after));
-  }
+  append_failure_headers(reply, failure, options_.http.suppress_envoy_headers);
   if (route_.virtual_host->include_attempt_count_in_response) {
     const std::string count = std::to_string(record().attempts.size());
     reply.headers.emplace_back(HeaderId::kXEnvoyAttemptCount, count);
