@@ -68,7 +68,8 @@ stream::Verdict Deadline::on_request_head(http::RequestHead& head, bool) {
   if (left) {
     stream_.tighten_deadline(stream_.scheduler().now() + std::min(*left, policy_.settings.max));
   }
-  stream_.record().min_attempt_time = policy_.settings.min_attempt_time;
+  if (const auto least = policy_.settings.min_attempt_time)
+    stream_.record().min_attempt_time = *least;
   const auto deadline = stream_.deadline();  // another filter's may be nearer
   if (!deadline) return stream::Continue{};
   return judge(*deadline - stream_.scheduler().now());

@@ -30,6 +30,7 @@ void Attempt::start() {
     worker_.cells.add(state.stats.upstream_rq_active_overflow);
     worker_.cells.add(state.stats.upstream_rq_pending_overflow);
     state_ = State::kEnded;
+    pass_ = {};
     owner_.on_attempt_failed(*this, {.failure = Failure::kOverflow, .detail = "overflow"});
     return;
   }
@@ -186,6 +187,7 @@ void Attempt::on_time(Failure failure) {
 
 void Attempt::fail(AttemptFailure failure) {
   end();
+  if (failure.failure == Failure::kOverflow) pass_ = {};  // nothing was learned about the cluster
   owner_.on_attempt_failed(*this, failure);
 }
 

@@ -65,13 +65,28 @@ std::string failure_body(const AttemptFailure& failure, bool retried) {
   return out.append("reset reason: ").append(shape.reason);
 }
 
-std::string retry_after_text(Duration wait) {
-  return std::to_string(std::chrono::ceil<std::chrono::seconds>(wait).count());
+void append_failure_headers(stream::Reply& reply, const AttemptFailure& failure,
+                            bool suppress_envoy_headers) {
+  const bool overloaded =
+      failure.failure == Failure::kOverflow || failure.failure == Failure::kBreakerOpen;
+  if (overloaded && !suppress_envoy_headers) {
+    reply.headers.emplace_back(http::HeaderId::kXEnvoyOverloaded, "true");
+  }
+  if (failure.retry_after > Duration::zero()) {
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(failure.retry_after);
+    reply.headers.emplace_back(http::HeaderId::kRetryAfter, std::to_string(seconds.count()));
+  }
+}
+
+AttemptFailure breaker_refusal(const upstream::Cluster& cluster, TimePoint now) {
+  const Duration wait = cluster.state().failure_breaker.wait(now);
+  return {.failure = Failure::kBreakerOpen,
+          .detail = {},
+          .retry_after = std::max<Duration>(wait, std::chrono::seconds(1))};
 }
 
 upstream::Evidence evidence_of(const retry::Outcome& outcome, Duration patience) {
   using upstream::Evidence;
-  if (outcome.failure == Failure::kOverflow) return Evidence::kNone;
   if (!outcome.response) return Evidence::kLocalOrigin;
   const int status = outcome.response->status;
   const bool spared = patience > Duration::zero() && may_ask_for_patience(outcome);

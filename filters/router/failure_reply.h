@@ -4,7 +4,7 @@
 #include <string>
 
 #include "filters/router/attempt.h"
-#include "stream/access_record.h"
+#include "stream/filter.h"
 
 namespace damper::router {
 
@@ -18,8 +18,13 @@ FailureReply failure_reply(retry::Failure failure);
 std::string failure_details(const AttemptFailure& failure, bool response_started);
 std::string failure_body(const AttemptFailure& failure, bool retried);
 
-// Retry-After: whole seconds, never less than asked for.
-std::string retry_after_text(Duration wait);
+// x-envoy-overloaded where a limit refused, and Retry-After in whole seconds, never less than asked
+// for.
+void append_failure_headers(stream::Reply& reply, const AttemptFailure& failure,
+                            bool suppress_envoy_headers);
+
+// Why the cluster's breaker lets no attempt be made: come back when probes may pass.
+AttemptFailure breaker_refusal(const upstream::Cluster& cluster, TimePoint now);
 
 // What an outcome says about its host. `patience`: the host asked for it, which is no evidence
 // against it.

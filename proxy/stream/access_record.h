@@ -98,12 +98,12 @@ struct AccessRecord {
   std::string_view retry_verdict;  // why there was no further attempt; empty: none was wanted
   std::string_view retry_shadow_verdict;  // why a budget in shadow would have refused one
   std::string_view idempotency_key;
-  bool key_made_here = false;   // it is not the client's
   std::string_view parent_key;  // of the inbound request that the call was made for
   std::optional<TimePoint> deadline;
-  std::optional<Duration> min_attempt_time;   // less is not worth a retry; none: learned
+  Duration min_attempt_time{-1};              // less is not worth a retry; below nothing: learned
   std::optional<ExpectedCost> expected_cost;  // none: whatever time is left is enough
   bool health_check = false;
+  bool key_made_here = false;  // the idempotency key is not the client's
 };
 
 // As the trailers or the head say it; else what the HTTP status stands for.

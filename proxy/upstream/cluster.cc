@@ -37,7 +37,9 @@ void Cluster::forget_drained_pools() {
 }
 
 HostPtr Cluster::choose_host(std::span<const HostPtr> tried, bool is_retry) {
-  return balancer_.pick(worker_.loop.now(), worker_.random, tried, is_retry);
+  HostPtr host = balancer_.pick(worker_.loop.now(), worker_.random, tried, is_retry);
+  if (!host) worker_.cells.add(state_->stats.upstream_cx_none_healthy);
+  return host;
 }
 
 Pool& Cluster::pool(const HostPtr& host, config::Priority priority) {

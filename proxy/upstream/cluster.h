@@ -24,6 +24,7 @@ class Cluster {
 
   const config::Cluster& config() const { return *config_; }
   ClusterState& state() { return *state_; }
+  const ClusterState& state() const { return *state_; }
   const Hosts& hosts() const { return balancer_.hosts(); }
 
   // Null: there is no host. `tried`: see LoadBalancer::pick.

@@ -79,13 +79,27 @@ TEST(Evidence, IsWhatTheAttemptSaysAboutItsHost) {
   EXPECT_EQ(evidence_of(Response(503, {{"x-damper-retry", "final"}}).outcome(), none),
             Evidence::kNone);
   EXPECT_EQ(evidence_of(tests::failed(Failure::kReset), none), Evidence::kLocalOrigin);
-  EXPECT_EQ(evidence_of(tests::failed(Failure::kOverflow), none), Evidence::kNone);
 }
 
-TEST(RetryAfterText, IsInWholeSecondsAndNeverEarlier) {
-  EXPECT_EQ(retry_after_text(std::chrono::seconds(5)), "5");
-  EXPECT_EQ(retry_after_text(std::chrono::milliseconds(4001)), "5");
-  EXPECT_EQ(retry_after_text(std::chrono::nanoseconds(1)), "1");
+TEST(FailureReply, SaysThatALimitRefusedAndWhenToComeBack) {
+  using Headers = std::vector<std::pair<http::HeaderId, std::string>>;
+  const auto headers = [](Failure failure, Duration retry_after, bool suppressed) {
+    stream::Reply reply;
+    append_failure_headers(reply, {.failure = failure, .detail = {}, .retry_after = retry_after},
+                           suppressed);
+    return reply.headers;
+  };
+  const std::pair overloaded{http::HeaderId::kXEnvoyOverloaded, std::string("true")};
+  const auto wait = [](const char* s) {
+    return std::pair{http::HeaderId::kRetryAfter, std::string(s)};
+  };
+  EXPECT_EQ(headers(Failure::kReset, {}, false), Headers{});
+  EXPECT_EQ(headers(Failure::kOverflow, {}, false), Headers{overloaded});
+  EXPECT_EQ(headers(Failure::kBreakerOpen, std::chrono::seconds(5), false),
+            (Headers{overloaded, wait("5")}));
+  EXPECT_EQ(headers(Failure::kBreakerOpen, std::chrono::milliseconds(4001), true),
+            Headers{wait("5")});
+  EXPECT_EQ(headers(Failure::kBreakerOpen, std::chrono::nanoseconds(1), true), Headers{wait("1")});
 }
 
 TEST(HostPatience, IsTheRetryAfterOf503And429UpToTheLongestWait) {
