@@ -3,7 +3,7 @@
 RETRY_POLICY = """
         retry_policy:
           retry_on: {retry_on}
-          retriable_status_codes: [503]
+          retriable_status_codes: [{statuses}]
           num_retries: {num_retries}
           per_try_timeout: {per_try_timeout}
           retry_back_off: {{ base_interval: {base_interval} }}"""
@@ -11,9 +11,10 @@ RETRY_POLICY = """
 NO_BUDGET = "retry_budget: { disabled: true }"
 
 
-def retry_policy(base_interval="1ms", num_retries=2, per_try_timeout="1s", retry_on="retriable-status-codes"):
+def retry_policy(base_interval="1ms", num_retries=2, per_try_timeout="1s", retry_on="retriable-status-codes",
+                 statuses="503"):
     return RETRY_POLICY.format(base_interval=base_interval, num_retries=num_retries, per_try_timeout=per_try_timeout,
-                               retry_on=retry_on)
+                               retry_on=retry_on, statuses=statuses)
 
 
 def listener(direction, port, cluster, retries="", layer="", timeout="", filters=""):

@@ -52,8 +52,9 @@ def shown(value):
     return f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
-def run(experiment, proxy, seed, jobs, record):
-    """Runs and prints it; returns the verdicts."""
+def run(experiment, proxy, seed, jobs, record, part=""):
+    """Runs and prints it, or only its cases with `part` in their title; returns the verdicts."""
+    cases = [case for case in experiment.cases if part in case.title]
     print(f"\n## {experiment.title}\n\n{experiment.about}\n", flush=True)
 
     def measure(case):
@@ -62,7 +63,7 @@ def run(experiment, proxy, seed, jobs, record):
         return case, figures, case.judge(figures), time.monotonic() - begin
 
     with ThreadPoolExecutor(1 if experiment.alone else jobs) as pool:
-        outcomes = list(pool.map(measure, experiment.cases))
+        outcomes = list(pool.map(measure, cases))
     rows = []
     for case, figures, verdict, seconds in outcomes:
         cells = [how(figures) if callable(how) else figures.get(how) for how in experiment.columns.values()]
@@ -71,7 +72,9 @@ def run(experiment, proxy, seed, jobs, record):
         record({"experiment": experiment.name, "case": case.title, "seed": seed, "seconds": round(seconds, 1),
                 "verdict": verdict, "figures": figures})
     print_table(["", *experiment.columns, "verdict"], rows)
-    verdicts = [verdict for _, _, verdict, _ in outcomes] + experiment.judge_all(experiment.figures)
+    verdicts = [verdict for _, _, verdict, _ in outcomes]
+    if len(cases) == len(experiment.cases):
+        verdicts += experiment.judge_all(experiment.figures)
     for verdict in verdicts[len(outcomes):]:
         print(verdict, flush=True)
     return verdicts
@@ -97,6 +100,7 @@ def main(about, experiments, quick=()):
     if quick:
         options.add_argument("--quick", action="store_const", dest="only", const=list(quick),
                              help=f"only {' and '.join(quick)}")
+    options.add_argument("--case", default="", help="only the cases with this in their title")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--jobs", type=int, default=2, help="runs at a time")
     options.add_argument("--out", help="append a line of JSON for each run to this file")
@@ -104,7 +108,8 @@ def main(about, experiments, quick=()):
     record = recorder(arguments.out)
     try:
         verdicts = [verdict for name in arguments.only
-                    for verdict in run(by_name[name], arguments.proxy, arguments.seed, arguments.jobs, record)]
+                    for verdict in run(by_name[name], arguments.proxy, arguments.seed, arguments.jobs, record,
+                                   arguments.case)]
     except StartError as error:
         sys.exit(str(error))
     wrong = [verdict for verdict in verdicts if verdict.startswith(WRONG)]

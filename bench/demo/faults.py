@@ -95,9 +95,9 @@ def incident(layer, thresholds):
         with Lab(proxy) as lab:
             leaf = lab.leaf(*INVENTORY, "--seed", seed)
             entrance, orders, *admins = free_ports(4)
-            lab.proxy(hop(orders, admins[1], "service", [leaf], retries(1, "0.8s"), layer, thresholds, "3s"),
+            lab.proxy(hop(orders, admins[1], "service", [leaf], retries(1, "0.8s", "503, 504"), layer, thresholds, "3s"),
                       admins[1])
-            lab.proxy(hop(entrance, admins[0], "service", [orders], retries(1, "1.6s"), layer, thresholds, "3.3s"),
+            lab.proxy(hop(entrance, admins[0], "service", [orders], retries(1, "1.6s", "503, 504"), layer, thresholds, "3.3s"),
                       admins[0])
             events = at_the_leaf(leaf, {INCIDENT_START: "/_scale?f=0.4", INCIDENT_END: "/_scale?f=1"})
             storm = Storm(entrance, leaf, ENTRANCE_RATE, INCIDENT_SECONDS, events, seed, "--patience-ms", 3400)

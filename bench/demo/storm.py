@@ -23,8 +23,8 @@ def bounded_leaf(lab, seed, *options):
     return lab.leaf("--slots", SLOTS, "--latency-ms", MEAN_MS, "--exponential", "--seed", seed, *options)
 
 
-def retries(num_retries, per_try_timeout="1s", base_interval="25ms"):
-    return retry_policy(base_interval, num_retries, per_try_timeout, RETRY_ON)
+def retries(num_retries, per_try_timeout="1s", statuses="503"):
+    return retry_policy("25ms", num_retries, per_try_timeout, RETRY_ON, statuses)
 
 
 def goodput(offered, good, first, last):
