@@ -5,7 +5,7 @@ MICRO = $(basename $(notdir $(wildcard bench/micro/*_bench.cc)))
 FUZZ_SECONDS ?= 60
 CXX_FILES = $(shell find proxy config filters tests bench -name '*.cc' -o -name '*.h')
 
-.PHONY: help build demo run test bench check format-check lint tidy fuzz format clean
+.PHONY: help build demo storms run test bench check format-check lint tidy fuzz format clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -17,6 +17,9 @@ build: .packages-build  ## build/release/damper, and the demo services
 
 demo: build  ## measure retry amplification and a flaky upstream with real processes (1 minute)
 	bench/demo/experiments.py
+
+storms: build  ## retry storms with real processes (40 minutes; QUICK=1: 5 minutes)
+	bench/demo/storms.py $(if $(QUICK),--quick)
 
 run: build  ## a live demo until Ctrl-C: two services, one of them flaky, behind one Damper
 	bench/demo/live.py

@@ -1,49 +1,45 @@
-// As much HTTP/1.1 as the demo services need: keep-alive, and bodies with a Content-Length. What
-// they say is correct; what they do not understand (chunked bodies) is an error, not a guess.
+// As much HTTP/1.1 as the demo services need: heads, and bodies with a Content-Length. What they
+// say is correct; what they do not understand (chunked bodies) is an error, not a guess. No I/O:
+// bytes in, messages out.
 #pragma once
-#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
-#include "bench/demo/socket.h"
 
 namespace damper::demo {
+
+struct Field {
+  std::string name;
+  std::string value;
+};
+using Fields = std::vector<Field>;
+// The value of the first field of that name, whatever its case; empty if there is none.
+std::string_view value_of(const Fields& fields, std::string_view name);
 
 struct Request {
   std::string method = "GET";
   std::string path = "/";
+  Fields fields = {};
 };
 
 struct Response {
   int status = 200;
-  std::string body;
+  std::string body = {};
+  Fields fields = {};
 };
 
-// One side of a connection. kClosed from a read means that the peer ended it between two messages.
-class Connection {
- public:
-  explicit Connection(Socket socket) : socket_(std::move(socket)) {}
+// Takes the first message out of the bytes that were received; nothing while a part is missing.
+Result<std::optional<Request>> take_request(std::string& received);
+Result<std::optional<Response>> take_response(std::string& received);
 
-  Result<Request> read_request();
-  Result<Response> read_response();
-  Status write(const Request& request, std::string_view host);
-  Status write(const Response& response);
+// The fields are written beside those that every message has (host, content-length).
+std::string to_bytes(const Request& request, std::string_view host);
+std::string to_bytes(const Response& response);
 
-  // The last message that was read asked to close the connection.
-  bool closing() const { return closing_; }
-
- private:
-  struct Message {
-    std::string first_line;
-    std::string body;
-  };
-  Result<Message> read_message();
-  Status read_until(std::size_t bytes);
-
-  Socket socket_;
-  std::string received_;  // and not yet consumed
-  bool closing_ = false;
-};
+// The message asks to end the connection after it.
+bool asks_to_close(const Fields& fields);
 
 }  // namespace damper::demo

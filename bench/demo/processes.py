@@ -93,8 +93,15 @@ class Lab:
 
     def leaf(self, *options):
         """Starts a service (`damper-demo-app leaf OPTIONS`) and returns its port."""
-        log = self._log("leaf")
-        process = self._stack.enter_context(running([APP, "leaf", *options], log))
+        return self._application("leaf", *options)
+
+    def relay(self, target_port, *options):
+        """Starts an application that calls the service at target_port, and returns its port."""
+        return self._application("relay", f"127.0.0.1:{target_port}", *options)
+
+    def _application(self, kind, *options):
+        log = self._log(kind)
+        process = self._stack.enter_context(running([APP, kind, *options], log))
         line = wait_until(lambda: log.read_text() if "\n" in log.read_text() else None, process, log)
         if not line.startswith("listening on "):
             raise StartError(line)
@@ -120,16 +127,39 @@ class Lab:
         return self.folder / f"{name}-{len(os.listdir(self.folder))}.log"
 
 
+class Drive:
+    """A running `damper-demo-app drive`, to be told of trouble meanwhile."""
+
+    def __init__(self, port, *options):
+        command = [APP, "drive", f"127.0.0.1:{port}", *options]
+        self._process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True)
+
+    def report(self):
+        """Waits for its end."""
+        output = self._process.communicate()[0]
+        if self._process.returncode != 0:
+            raise StartError("drive failed")
+        return json.loads(output)
+
+
 def drive(port, *options):
     """The report of `damper-demo-app drive`."""
-    command = [APP, "drive", f"127.0.0.1:{port}", *options]
-    done = subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)
+    return Drive(port, *options).report()
+
+
+def counts(leaf_port):
+    """What a leaf has counted: requests, failed, finished, wasted, …"""
+    return json.loads(get(leaf_port, "/_count"))
+
+
+def control(leaf_port, path):
+    """Makes trouble at a leaf, or ends it: "/_stall?ms=5000"."""
+    get(leaf_port, path, method="POST")
 
 
 def received(leaf_port):
     """How many requests a leaf has received."""
-    return json.loads(get(leaf_port, "/_count"))["requests"]
+    return counts(leaf_port)["requests"]
 
 
 def counters(admin_port):

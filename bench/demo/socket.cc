@@ -40,26 +40,31 @@ Socket::~Socket() {
   if (fd_ >= 0) close(fd_);
 }
 
-Status Socket::read_some(std::string& into) {
+Status Socket::read_available(std::string& into) {
   char bytes[16384];
-  ssize_t n = 0;
-  do {
-    n = recv(fd_, bytes, sizeof bytes, 0);
-  } while (n < 0 && errno == EINTR);
-  if (n < 0) return system_error("recv");
-  if (n == 0) return Error{Errc::kClosed, Side::kLocal, "the peer closed the connection"};
-  into.append(bytes, static_cast<std::size_t>(n));
-  return Ok{};
+  while (true) {
+    const ssize_t n = recv(fd_, bytes, sizeof bytes, 0);
+    if (n == 0) return Error{Errc::kClosed, Side::kLocal, "the peer closed the connection"};
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) return Ok{};
+    if (n < 0) return system_error("recv");
+    into.append(bytes, static_cast<std::size_t>(n));
+    if (static_cast<std::size_t>(n) < sizeof bytes) return Ok{};
+  }
 }
 
-Status Socket::write_all(std::string_view bytes) {
-  while (!bytes.empty()) {
+Result<std::size_t> Socket::write_some(std::string_view bytes) {
+  while (true) {
     const ssize_t n = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return system_error("send");
-    bytes.remove_prefix(static_cast<std::size_t>(n));
+    if (n >= 0) return static_cast<std::size_t>(n);
+    if (errno == EAGAIN) return std::size_t{0};
+    if (errno != EINTR) return system_error("send");
   }
-  return Ok{};
+}
+
+void Socket::reset_on_close() {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
 Result<Address> parse_address(std::string_view text) {
@@ -73,9 +78,10 @@ Result<Address> parse_address(std::string_view text) {
 
 Result<Socket> connect_to(const Address& address) {
   TRY_ASSIGN(const sockaddr_in peer, to_sockaddr(address));
-  Socket out(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  Socket out(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (out.fd() < 0) return system_error("socket");
-  if (connect(out.fd(), reinterpret_cast<const sockaddr*>(&peer), sizeof peer) != 0) {
+  if (connect(out.fd(), reinterpret_cast<const sockaddr*>(&peer), sizeof peer) != 0 &&
+      errno != EINPROGRESS) {
     return system_error("connect");
   }
   send_without_delay(out);
@@ -84,7 +90,7 @@ Result<Socket> connect_to(const Address& address) {
 
 Result<Socket> listen_on(const Address& address) {
   TRY_ASSIGN(const sockaddr_in local, to_sockaddr(address));
-  Socket out(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  Socket out(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (out.fd() < 0) return system_error("socket");
   const int on = 1;
   setsockopt(out.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -105,7 +111,7 @@ Result<std::uint16_t> local_port(const Socket& socket) {
 }
 
 Result<Socket> accept_from(const Socket& listening) {
-  Socket out(accept4(listening.fd(), nullptr, nullptr, SOCK_CLOEXEC));
+  Socket out(accept4(listening.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (out.fd() < 0) return system_error("accept");
   send_without_delay(out);
   return out;

@@ -1,5 +1,4 @@
-// Blocking TCP on IPv4 for the demo services: a thread waits for its peer, and that is all there is
-// to it.
+// Non-blocking TCP on IPv4 for the demo services.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -24,9 +23,13 @@ class Socket {
   ~Socket();
 
   int fd() const { return fd_; }
-  // Waits for bytes and appends them to `into`. kClosed at the end of the stream.
-  Status read_some(std::string& into);
-  Status write_all(std::string_view bytes);
+  // Appends to `into` what has arrived, if anything. kClosed at the end of the stream.
+  Status read_available(std::string& into);
+  // How many of the bytes were taken: fewer than all when the peer does not keep up, or the
+  // connection does not stand yet.
+  Result<std::size_t> write_some(std::string_view bytes);
+  // The peer will see an RST, not a FIN, when this is closed.
+  void reset_on_close();
 
  private:
   int fd_;
@@ -38,8 +41,8 @@ struct Address {
 };
 Result<Address> parse_address(std::string_view text);  // "127.0.0.1:8080"
 
-Result<Socket> connect_to(const Address& address);
-Result<Socket> listen_on(const Address& address);  // port 0: any free one
+Result<Socket> connect_to(const Address& address);  // a refusal shows when it is read or written
+Result<Socket> listen_on(const Address& address);   // port 0: any free one
 Result<std::uint16_t> local_port(const Socket& socket);
 Result<Socket> accept_from(const Socket& listening);
 

@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "server": ["filters", "stream", "route", "upstream", "config"] + _HTTP,
     "cli": ["server", "filters", "stream", "route", "upstream", "config"] + _HTTP,
     "main": ["server", "cli", "route", "config", "config/model", "base"],
-    "bench/demo": ["base"],
+    "bench/demo": ["event", "base"],
 }
 UNRESTRICTED = ["tests", "bench"]
 

@@ -26,11 +26,31 @@ class DemoApp(unittest.TestCase):
         self.assertEqual(processes.received(leaf), 50)
 
     def test_the_pattern_of_failures_repeats(self):
-        leaf = self.lab.leaf("--fail-percent", 30)
-        first = processes.drive(leaf, "-n", 200)["statuses"]
-        processes.get(leaf, "/_reset", method="POST")
-        self.assertEqual(processes.drive(leaf, "-n", 200, "-c", 4)["statuses"], first)
+        one, two = (self.lab.leaf("--fail-percent", 30) for _ in range(2))
+        first = processes.drive(one, "-n", 200)["statuses"]
+        self.assertEqual(processes.drive(two, "-n", 200, "-c", 4)["statuses"], first)
         self.assertGreater(first["503"], 0)
+
+    def test_a_relay_answers_what_it_is_answered(self):
+        leaf = self.lab.leaf("--status", 503)
+        relay = self.lab.relay(leaf, "--hand-on", "x-request-id", "b3")
+        self.assertEqual(processes.drive(relay, "-n", 5)["statuses"], {"503": 5})
+        self.assertEqual(processes.received(leaf), 5)
+
+    def test_a_relay_gives_up_when_it_was_told_to(self):
+        relay = self.lab.relay(self.lab.leaf("--latency-ms", 60000), "--timeout-ms", 10)
+        self.assertEqual(processes.drive(relay, "-n", 1)["statuses"], {"504": 1})
+
+    def test_a_service_works_on_when_its_caller_has_left(self):
+        leaf = self.lab.leaf("--latency-ms", 50, "--slots", 1)
+        report = processes.drive(leaf, "-n", 2, "-c", 2, "--patience-ms", 5, "--retries", 1)
+        self.assertEqual((report["timeouts"], report["retries"]), (2, 2))
+        self.assertEqual(processes.counts(leaf)["requests"], 4)
+
+    def test_trouble_is_made_from_outside(self):
+        leaf = self.lab.leaf()
+        processes.control(leaf, "/_fail?percent=100")
+        self.assertEqual(processes.drive(leaf, "-n", 3)["statuses"], {"503": 3})
 
     def test_latency_and_rate_take_their_time(self):
         leaf = self.lab.leaf("--latency-ms", 5)

@@ -1,40 +1,78 @@
 #include "bench/demo/server.h"
 
 #include <gtest/gtest.h>
-#include <thread>
 
-#include "tests/unit/bench/demo/pair.h"
+#include "tests/unit/bench/demo/services.h"
 
 namespace damper::demo {
 namespace {
 
-TEST(DemoServer, AnswersEveryRequestOfAConnectionUntilItsEnd) {
-  auto [a, b] = socket_pair();
-  std::thread server([service = Connection(std::move(b))]() mutable {
-    serve_connection(std::move(service), [](const Request& r) { return Response{200, r.path}; });
-  });
-  {
-    Connection user(std::move(a));
-    for (const char* path : {"/1", "/2"}) {
-      ASSERT_TRUE(user.write(Request{"GET", path}, "demo"));
-      EXPECT_EQ(user.read_response()->body, path);
-    }
+using std::chrono_literals::operator""ms;
+
+// A server that keeps what it was asked until the test answers.
+struct DemoServer : testing::Test {
+  DemoServer() {
+    Socket listening = listen_anywhere();
+    client = std::make_unique<Client>(loop, address_of(listening));
+    server = std::make_unique<Server>(loop, std::move(listening),
+                                      [this](Server::Exchange exchange, const Request& request) {
+                                        asked.emplace_back(exchange, request);
+                                      });
   }
-  server.join();
+  void ask(const Request& request, Duration patience = {}) {
+    client->send(request, patience,
+                 [this](const Result<Response>& result) { results.push_back(result); });
+  }
+  void wait_for_requests(std::size_t count) {
+    ASSERT_TRUE(tests::run_until(loop, [&] { return asked.size() == count; }));
+  }
+  void wait_for_results(std::size_t count) {
+    ASSERT_TRUE(tests::run_until(loop, [&] { return results.size() == count; }));
+  }
+
+  event::Loop loop;
+  std::unique_ptr<Client> client;
+  std::unique_ptr<Server> server;
+  std::vector<std::pair<Server::Exchange, Request>> asked;
+  std::vector<Result<Response>> results;
+};
+
+TEST_F(DemoServer, AnswersRequestsInAnyOrder) {
+  ask({"GET", "/1"});
+  ask({"GET", "/2"});
+  wait_for_requests(2);
+  EXPECT_TRUE(server->answer(asked[1].first, {200, asked[1].second.path}));
+  wait_for_results(1);
+  EXPECT_EQ(results[0]->body, asked[1].second.path);
+  EXPECT_TRUE(server->answer(asked[0].first, {200, asked[0].second.path}));
+  wait_for_results(2);
+  EXPECT_EQ(results[1]->body, asked[0].second.path);
 }
 
-TEST(DemoServer, EndsAConnectionThatAsksForIt) {
-  auto [a, b] = socket_pair();
-  ASSERT_TRUE(a.write_all("GET / HTTP/1.1\r\nconnection: close\r\n\r\n"));
-  serve_connection(Connection(std::move(b)), [](const Request&) { return Response{204, ""}; });
-  Connection user(std::move(a));
-  EXPECT_EQ(user.read_response()->status, 204);
-  EXPECT_EQ(user.read_response().error().code, Errc::kClosed);
+TEST_F(DemoServer, KnowsWhenItsCallerHasLeft) {
+  ask({}, 1ms);
+  wait_for_requests(1);
+  wait_for_results(1);
+  EXPECT_EQ(results[0].error().code, Errc::kTimeout);
+  ASSERT_TRUE(tests::run_until(loop, [&] { return !server->answer(asked[0].first, {}); }));
+  EXPECT_FALSE(server->reset(asked[0].first));
 }
 
-TEST(DemoServer, SaysWhyItCannotListen) {
-  const Error error = serve({"not an address", 0}, [](const Request&) { return Response{}; });
-  EXPECT_EQ(error.code, Errc::kInvalid);
+TEST_F(DemoServer, BreaksAConnectionInsteadOfAnAnswer) {
+  ask({});
+  wait_for_requests(1);
+  EXPECT_TRUE(server->reset(asked[0].first));
+  wait_for_results(1);
+  EXPECT_EQ(results[0].error().code, Errc::kSystem);  // ECONNRESET, not an end
+}
+
+TEST_F(DemoServer, EndsAConnectionThatAsksForIt) {
+  ask({"GET", "/", {{"connection", "close"}}});
+  wait_for_requests(1);
+  EXPECT_TRUE(server->answer(asked[0].first, {204}));
+  EXPECT_FALSE(server->answer(asked[0].first, {204}));
+  wait_for_results(1);
+  EXPECT_EQ(results[0]->status, 204);
 }
 
 }  // namespace
