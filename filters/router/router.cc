@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
-#include "filters/retry/idempotency.h"
 #include "filters/retry/marks.h"
-#include "filters/retry/request_headers.h"
 #include "filters/retry/retry_after.h"
 #include "filters/router/failure_reply.h"
 #include "http/grpc_timeout.h"

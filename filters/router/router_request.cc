@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "filters/retry/idempotency.h"
 #include "filters/retry/marks.h"
 #include "filters/retry/request_headers.h"
