@@ -12,7 +12,8 @@ from processes import Lab, counts, drive, free_ports
 C_NEEDS_MS = 2500
 RETRY_ON = "connect-failure,reset,retriable-status-codes"
 DEADLINES = "deadline: { expected_cost: 2.5s }"
-NO_DEADLINES = "deadline: { emit: [] }"  # nobody is told how much time is left
+# Nobody is told how much time is left, not even in Envoy's way.
+NO_DEADLINES = "deadline: { emit: [] }, router: { suppress_envoy_headers: true }"
 
 
 def wait_until_idle(leaf):
