@@ -19,6 +19,7 @@ struct Request {
   Request(const Admission::Shared& shared, http::Worker& worker, const route::RouteEntry& entry)
       : filter(shared, stream, worker) {
     stream.matched = &entry;
+    stream.access.request = &head;
   }
 
   bool resumed_with_continue() const {
