@@ -10,7 +10,9 @@ namespace {
 
 using http::HeaderId;
 
-constexpr std::size_t kGrpc = 0;  // the place of grpc-timeout among the carriers
+// Places among the carriers.
+constexpr std::size_t kGrpc = 0;
+constexpr std::size_t kExpectedTimeout = 1;
 
 std::vector<Carrier> usual_carriers() {
   return {{"grpc-timeout", HeaderId::kGrpcTimeout, Form::kGrpc},
@@ -53,6 +55,7 @@ DeadlinePolicy::DeadlinePolicy(const config::DeadlineFilter& settings_,
     carriers.push_back({header.name, HeaderId::kOther, header.form});
   }
   for (const std::string& name : settings.emit) emit(name);
+  if (!listener.http.suppress_envoy_headers) left_to_router = bit(kExpectedTimeout);
 }
 
 void DeadlinePolicy::emit(const std::string& name) {
@@ -153,6 +156,7 @@ void Deadline::on_attempt_head(http::RequestHead& head, const stream::AttemptTim
   if (!time.left) return;
   DeadlinePolicy::Carriers told = came_ | policy_.emitted;
   if (head.is_grpc()) told |= DeadlinePolicy::bit(kGrpc);
+  told &= ~policy_.left_to_router;
   const Duration relative = time.per_try ? std::min(*time.left, *time.per_try) : *time.left;
   const WallTime wall = std::chrono::system_clock::now();
   for (std::size_t i = 0; told >> i != 0; ++i) {

@@ -41,6 +41,7 @@ class DeadlinePolicy {
   const std::shared_ptr<const admission::Load> load;
   std::vector<Carrier> carriers;
   Carriers emitted = 0;
+  Carriers left_to_router = 0;  // it writes x-envoy-expected-rq-timeout-ms itself
   SkewGuard skew_guard;
   LearnedCost learned;
 

@@ -1,6 +1,7 @@
 #include "filters/legs/correlation.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace damper::legs {
 
@@ -37,80 +38,93 @@ std::uint64_t Correlation::hash(char kind, std::string_view id) const {
 }
 
 bool Correlation::add(const std::shared_ptr<InboundLeg>& leg, const TraceIds& ids, TimePoint now) {
-  const auto put = [&](std::uint64_t key) {
-    Shard& shard = shard_of(key);
-    const std::lock_guard lock(shard.mu);
-    forget_expired(shard, now);
-    if (shard.legs.size() >= most_per_shard_) return;
-    shard.legs.emplace(key, leg);
-    leg->keys_[leg->key_count_++] = key;
-  };
-  if (!ids.trace.empty()) {
-    put(hash('t', ids.trace));
-    put(hash('n', format_nonce(leg->nonce)));
-  }
-  if (!ids.request.empty()) put(hash('r', ids.request));
-  if (!ids.b3.empty()) put(hash('b', ids.b3));
-  return leg->key_count_ > 0;
+  leg->self_ = leg;
+  leg->linked_.store(1, std::memory_order_relaxed);  // until all ids are in
+  if (!ids.trace.empty()) link(*leg, 't', ids.trace, now);
+  if (!ids.request.empty()) link(*leg, 'r', ids.request, now);
+  if (!ids.b3.empty()) link(*leg, 'b', ids.b3, now);
+  if (leg->linked_.fetch_sub(1, std::memory_order_acq_rel) == 1) leg->self_.reset();
+  return leg->ids_ > 0;
 }
 
-void Correlation::remove(const InboundLeg& leg) {
-  for (std::size_t i = 0; i < leg.key_count_; ++i) {
-    Shard& shard = shard_of(leg.keys_[i]);
-    const std::lock_guard lock(shard.mu);
-    erase(shard, leg.keys_[i], &leg);
-  }
-}
-
-void Correlation::abandon(const std::shared_ptr<InboundLeg>& leg, TimePoint now) {
-  leg->abandoned_.store(true, std::memory_order_relaxed);
-  const TimePoint until = std::max(leg->deadline.value_or(now), now) + kLinger;
-  for (std::size_t i = 0; i < leg->key_count_; ++i) {
-    Shard& shard = shard_of(leg->keys_[i]);
-    const std::lock_guard lock(shard.mu);
-    shard.lingering.emplace(until, std::pair(leg->keys_[i], leg.get()));
-  }
-}
-
-void Correlation::erase(Shard& shard, std::uint64_t key, const InboundLeg* leg) {
-  const auto [begin, end] = shard.legs.equal_range(key);
-  for (auto at = begin; at != end; ++at) {
-    if (at->second.get() != leg) continue;
-    shard.legs.erase(at);
-    return;
-  }
-}
-
-void Correlation::forget_expired(Shard& shard, TimePoint now) {
-  while (!shard.lingering.empty() && shard.lingering.begin()->first <= now) {
-    const auto [key, leg] = shard.lingering.begin()->second;
-    shard.lingering.erase(shard.lingering.begin());
-    erase(shard, key, leg);
-  }
-}
-
-// At most one more than may be: that many are too many.
-InboundLegs Correlation::under(std::uint64_t key, TimePoint now) {
+void Correlation::link(InboundLeg& leg, char kind, std::string_view id, TimePoint now) {
+  const std::uint64_t key = hash(kind, id);
   Shard& shard = shard_of(key);
+  InboundLegs expired;
   const std::lock_guard lock(shard.mu);
-  forget_expired(shard, now);
+  if (!shard.lingering.empty()) expired = take_expired(shard, now);
+  if (shard.size >= most_per_shard_) return;
+  InboundLeg::Node& node = leg.nodes_[leg.ids_++];
+  InboundLeg::Node*& first = bucket(shard, key);
+  node = {.key = key, .leg = &leg, .next = first};
+  first = &node;
+  ++shard.size;
+  leg.linked_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Correlation::remove(InboundLeg& leg) {
+  for (std::uint32_t i = 0; i < leg.ids_; ++i) {
+    std::shared_ptr<InboundLeg> last;
+    Shard& shard = shard_of(leg.nodes_[i].key);
+    const std::lock_guard lock(shard.mu);
+    last = unlink(shard, leg.nodes_[i]);
+  }
+}
+
+void Correlation::abandon(InboundLeg& leg, TimePoint now) {
+  leg.abandoned_.store(true, std::memory_order_relaxed);
+  const TimePoint until = std::max(leg.deadline.value_or(now), now) + kLinger;
+  for (std::uint32_t i = 0; i < leg.ids_; ++i) {
+    Shard& shard = shard_of(leg.nodes_[i].key);
+    const std::lock_guard lock(shard.mu);
+    shard.lingering.emplace(until, &leg.nodes_[i]);
+  }
+}
+
+std::shared_ptr<InboundLeg> Correlation::unlink(Shard& shard, InboundLeg::Node& node) {
+  InboundLeg::Node** at = &bucket(shard, node.key);
+  while (*at != &node) at = &(*at)->next;
+  *at = node.next;
+  --shard.size;
+  InboundLeg& leg = *node.leg;
+  if (leg.linked_.fetch_sub(1, std::memory_order_acq_rel) > 1) return nullptr;
+  return std::exchange(leg.self_, nullptr);
+}
+
+InboundLegs Correlation::take_expired(Shard& shard, TimePoint now) {
   InboundLegs out;
-  const auto [begin, end] = shard.legs.equal_range(key);
-  for (auto at = begin; at != end && out.size() <= kMostUnderOneId; ++at) out.push_back(at->second);
+  while (!shard.lingering.empty() && shard.lingering.begin()->first <= now) {
+    InboundLeg::Node& node = *shard.lingering.begin()->second;
+    shard.lingering.erase(shard.lingering.begin());
+    out.push_back(unlink(shard, node));
+  }
+  return out;
+}
+
+InboundLegs Correlation::under(std::uint64_t key, std::optional<std::uint64_t> nonce,
+                               TimePoint now) {
+  Shard& shard = shard_of(key);
+  InboundLegs expired;
+  InboundLegs out;
+  const std::lock_guard lock(shard.mu);
+  if (!shard.lingering.empty()) expired = take_expired(shard, now);
+  for (const InboundLeg::Node* node = bucket(shard, key); node; node = node->next) {
+    if (node->key != key) continue;
+    if (nonce && node->leg->nonce == *nonce) return {node->leg->shared_from_this()};
+    if (out.size() <= kMostUnderOneId) out.push_back(node->leg->shared_from_this());
+  }
   return out;
 }
 
 Correlation::Found Correlation::find(const TraceIds& ids, TimePoint now) {
-  if (ids.nonce) {
-    InboundLegs exact = under(hash('n', format_nonce(*ids.nonce)), now);
-    if (!exact.empty()) return {Match::kExact, std::move(exact)};
-  }
   for (const auto& [kind, id] :
        {std::pair('t', ids.trace), std::pair('r', ids.request), std::pair('b', ids.b3)}) {
     if (id.empty()) continue;
-    InboundLegs legs = under(hash(kind, id), now);
+    InboundLegs legs = under(hash(kind, id), kind == 't' ? ids.nonce : std::nullopt, now);
+    if (legs.empty()) continue;
     if (legs.size() > kMostUnderOneId) return {Match::kTooMany, {}};
-    if (!legs.empty()) return {Match::kById, std::move(legs)};
+    const bool exact = legs.size() == 1 && ids.nonce && legs[0]->nonce == *ids.nonce;
+    return {exact ? Match::kExact : Match::kById, std::move(legs)};
   }
   return {};
 }
@@ -119,7 +133,7 @@ std::size_t Correlation::size() const {
   std::size_t total = 0;
   for (const Shard& shard : shards_) {
     const std::lock_guard lock(shard.mu);
-    total += shard.legs.size();
+    total += shard.size;
   }
   return total;
 }

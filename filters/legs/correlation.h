@@ -11,7 +11,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "base/time.h"
@@ -20,9 +19,9 @@
 namespace damper::legs {
 
 // One inbound request. What others read does not change once it is in the table, but for the mark.
-class InboundLeg {
+class InboundLeg : public std::enable_shared_from_this<InboundLeg> {
  public:
-  std::uint64_t nonce = 0;
+  std::uint64_t nonce = 0;  // 0: it was not told to the application
   std::optional<TimePoint> deadline;
   std::uint32_t attempts = 1;  // x-envoy-attempt-count
   bool owned_above = false;    // a layer above retries
@@ -37,10 +36,19 @@ class InboundLeg {
 
  private:
   friend class Correlation;
-  static constexpr std::size_t kMostKeys = 4;
 
-  std::array<std::uint64_t, kMostKeys> keys_{};
-  std::size_t key_count_ = 0;
+  // Its place in the table under one id: no memory is allocated for it.
+  struct Node {
+    std::uint64_t key = 0;
+    InboundLeg* leg = nullptr;
+    Node* next = nullptr;
+  };
+  static constexpr std::size_t kMostIds = 3;
+
+  std::array<Node, kMostIds> nodes_;
+  std::uint32_t ids_ = 0;
+  std::atomic<std::uint32_t> linked_{0};  // nodes in the table, which keep it alive:
+  std::shared_ptr<InboundLeg> self_;
   std::atomic<bool> abandoned_{false};
   std::atomic<bool> marked_{false};
   mutable std::mutex mu_;  // guards what follows
@@ -73,13 +81,13 @@ class Correlation {
   // False: there is no id, or no room for it.
   bool add(const std::shared_ptr<InboundLeg>& leg, const TraceIds& ids, TimePoint now);
   // The request was answered: its ids are free for other work.
-  void remove(const InboundLeg& leg);
+  void remove(InboundLeg& leg);
   // Nobody waits for the answer, but its application may still work for it.
-  void abandon(const std::shared_ptr<InboundLeg>& leg, TimePoint now);
+  void abandon(InboundLeg& leg, TimePoint now);
 
   enum class Match : std::uint8_t {
     kNone,     // no id, or no request under it
-    kExact,    // by the nonce
+    kExact,    // by the nonce as well
     kById,     // by the id alone
     kTooMany,  // under the id
   };
@@ -94,17 +102,27 @@ class Correlation {
  private:
   static constexpr std::size_t kShards = 16;
 
+  static constexpr std::size_t kBuckets = 1024;  // of a shard
+
   struct alignas(64) Shard {
     mutable std::mutex mu;
-    std::unordered_multimap<std::uint64_t, std::shared_ptr<InboundLeg>> legs;
-    std::multimap<TimePoint, std::pair<std::uint64_t, const InboundLeg*>> lingering;
+    std::array<InboundLeg::Node*, kBuckets> buckets{};
+    std::size_t size = 0;
+    std::multimap<TimePoint, InboundLeg::Node*> lingering;
   };
 
   Shard& shard_of(std::uint64_t key) { return shards_[key % kShards]; }
+  static InboundLeg::Node*& bucket(Shard& shard, std::uint64_t key) {
+    return shard.buckets[key / kShards % kBuckets];
+  }
   std::uint64_t hash(char kind, std::string_view id) const;
-  InboundLegs under(std::uint64_t key, TimePoint now);
-  static void erase(Shard& shard, std::uint64_t key, const InboundLeg* leg);
-  static void forget_expired(Shard& shard, TimePoint now);
+  void link(InboundLeg& leg, char kind, std::string_view id, TimePoint now);
+  // Of those under the id, the one with that nonce alone if it is there; one more than may be is
+  // enough to know that they are too many.
+  InboundLegs under(std::uint64_t key, std::optional<std::uint64_t> nonce, TimePoint now);
+  // Both hold the shard's lock; what is returned is released after it.
+  static std::shared_ptr<InboundLeg> unlink(Shard& shard, InboundLeg::Node& node);
+  static InboundLegs take_expired(Shard& shard, TimePoint now);
 
   const std::uint64_t seed_;
   const std::size_t most_per_shard_;

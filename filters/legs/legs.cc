@@ -26,8 +26,9 @@ bool says_failure(const http::Fields& fields) {
 
 stream::Verdict Inbound::on_request_head(http::RequestHead& head, bool) {
   owned_above_ = is_owned_above(head.fields);
+  ids_ = trace_ids(head.fields);
   if (head.fields.has(HeaderId::kTraceparent)) {
-    nonce_ = worker_.random.next();
+    nonce_ = worker_.random.next() | 1;
     set_tracestate_member(head.fields, kNonceMember, format_nonce(nonce_));
   }
   return stream::Continue{};
@@ -36,15 +37,14 @@ stream::Verdict Inbound::on_request_head(http::RequestHead& head, bool) {
 // From here on the application may make calls for it.
 void Inbound::on_attempt_head(http::RequestHead& head, const stream::AttemptTime&) {
   if (leg_) return;
-  const TraceIds ids = trace_ids(head.fields);
-  if (ids.none()) return worker_.cells.add(shared_.stats.legs.inbound_without_id);
+  if (ids_.none()) return worker_.cells.add(shared_.stats.legs.inbound_without_id);
   auto leg = std::make_shared<InboundLeg>();
   leg->nonce = nonce_;
   leg->deadline = stream_.deadline();
   leg->attempts = retry::attempt_count(head.fields);
   leg->owned_above = owned_above_;
   leg->idempotency_key = stream_.record().idempotency_key;
-  if (!shared_.correlation.add(leg, ids, stream_.scheduler().now())) {
+  if (!shared_.correlation.add(leg, ids_, stream_.scheduler().now())) {
     return worker_.cells.add(shared_.stats.legs.inbound_overflow);
   }
   leg_ = std::move(leg);
@@ -80,7 +80,7 @@ void Inbound::on_done(const stream::AccessRecord& record) {
   const bool late =
       has(record.flags, Flag::kUpstreamTimeout) || (leg_->deadline && *leg_->deadline <= now);
   if (left || late) {
-    shared_.correlation.abandon(leg_, now);
+    shared_.correlation.abandon(*leg_, now);
   } else {
     shared_.correlation.remove(*leg_);
   }

@@ -1,6 +1,6 @@
 #include "filters/legs/trace_ids.h"
 
-#include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "base/text.h"
@@ -12,10 +12,19 @@ using http::HeaderId;
 
 constexpr std::size_t kMostMembers = 32;  // W3C Trace Context §3.3.1.1
 
+constexpr std::array<bool, 256> kHexDigits = [] {
+  std::array<bool, 256> out{};
+  for (const char c : std::string_view("0123456789abcdefABCDEF")) {
+    out[static_cast<unsigned char>(c)] = true;
+  }
+  return out;
+}();
+
 bool is_hex(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-  });
+  for (const char c : text) {
+    if (!kHexDigits[static_cast<unsigned char>(c)]) return false;
+  }
+  return !text.empty();
 }
 
 bool is_zero(std::string_view text) { return text.find_first_not_of('0') == text.npos; }
@@ -54,6 +63,16 @@ std::optional<std::uint64_t> nonce_of(std::string_view tracestate) {
   return std::nullopt;
 }
 
+// The members of another hop's list, but for the one that is replaced.
+void append_others(std::string& state, std::string_view key, std::string_view list) {
+  std::size_t members = 1;
+  for (const std::string_view member : split(list, ',')) {
+    if (is_member(member, key)) continue;
+    if (++members > kMostMembers) break;
+    state.append(",").append(member);
+  }
+}
+
 }  // namespace
 
 TraceIds trace_ids(const http::Fields& fields) {
@@ -72,15 +91,9 @@ TraceIds trace_ids(const http::Fields& fields) {
 
 void set_tracestate_member(http::Fields& fields, std::string_view key, std::string_view value) {
   if (!fields.has(HeaderId::kTraceparent)) return;
-  std::string state(key);
-  state.append("=").append(value);
-  std::size_t members = 1;
-  const std::string others = fields.joined("tracestate").value_or("");
-  for (const std::string_view member : split(others, ',')) {
-    if (is_member(member, key)) continue;
-    if (++members > kMostMembers) break;
-    state.append(",").append(member);
-  }
+  std::string state;
+  state.append(key).append("=").append(value);
+  if (fields.has(HeaderId::kTracestate)) append_others(state, key, *fields.joined("tracestate"));
   fields.set(HeaderId::kTracestate, state);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "filters/retry/marks.h"
 #include "filters/retry/retry_after.h"
 #include "filters/router/failure_reply.h"
@@ -125,7 +126,9 @@ void Router::write_attempt_count(std::size_t number) {
                     action_->layer != config::LayerRole::kEvery;
   if (!told) return;
   const auto count = std::max(static_cast<std::uint32_t>(number), incoming_attempts_);
-  head_->fields.set(HeaderId::kXEnvoyAttemptCount, std::to_string(count));
+  std::string text;
+  append_number(text, count);
+  head_->fields.set(HeaderId::kXEnvoyAttemptCount, text);
   if (count > 1 && head_->is_grpc()) {
     head_->fields.set(HeaderId::kGrpcPreviousRpcAttempts, std::to_string(count - 1));
   }

@@ -30,6 +30,7 @@ struct Request {
                    config::Direction direction = config::Direction::kInbound)
       : settings(std::move(settings_)), head(head_with(headers)) {
     listener.direction = direction;
+    listener.http.suppress_envoy_headers = true;  // else the router tells that one
     policy.emplace(settings, listener, node, stats, load);
     filter.emplace(*policy, stream, worker);
     route.label = "stock";
