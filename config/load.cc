@@ -39,7 +39,9 @@ Loaded load_text(std::string name, std::string text, const LoadOptions& options)
     refuse(out.diagnostics, source, "nothing is written in it");
     return out;
   }
-  Session session{.diagnostics = out.diagnostics, .check_pattern = options.check_pattern};
+  Session session{.diagnostics = out.diagnostics,
+                  .check_pattern = options.check_pattern,
+                  .check_rewrite = options.check_rewrite};
   auto bootstrap = read_bootstrap(Cursor(tree->root, "", tree->root->place, session));
   check(bootstrap, session);
   out.diagnostics.sort();

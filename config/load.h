@@ -16,7 +16,9 @@ struct Loaded {
 };
 
 struct LoadOptions {
-  PatternCheck check_pattern;  // empty: regular expressions are not compiled here
+  // Compile regular expressions and what they are replaced by; empty: nobody does it here.
+  PatternCheck check_pattern;
+  RewriteCheck check_rewrite;
   // A second text that is laid over the first (--config-yaml): messages are merged, lists are
   // joined, values replaced.
   std::string overlay;

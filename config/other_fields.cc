@@ -229,6 +229,8 @@ const std::vector<OtherFields>& table() {
        {"header_name", "use_hash_policy", "random_value_specifier"}},
       {"ClusterWeight", kUnsupported, "clusters named by a header here", "", {"cluster_header"}},
       {"ClusterWeight", kUnsupported, "subsets of hosts", "{}", {"metadata_match"}},
+      {"ClusterWeight", kUnsupported, "filters that depend on the chosen cluster", "{}",
+       {"typed_per_filter_config"}},
       {"ClusterWeight", kUnsupported, "host rewriting by weight", "", {"host_rewrite_literal"}},
       {"DirectResponseAction", kUnsupported, "bodies with a format", "{}", {"body_format"}},
       {"DataSource", kUnsupported, "text from elsewhere", "",

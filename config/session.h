@@ -14,6 +14,7 @@ namespace damper::config {
 
 // Says what is wrong with a regular expression; nothing if it compiles. RE2 has its home elsewhere.
 using PatternCheck = std::function<std::optional<std::string>(const std::string& pattern)>;
+using RewriteCheck = std::function<std::optional<std::string>(const RegexRewrite&)>;
 
 struct Mention {
   Place place;
@@ -39,6 +40,7 @@ struct Mentions {
 struct Session {
   Diagnostics& diagnostics;
   PatternCheck check_pattern;
+  RewriteCheck check_rewrite;
   Mentions mentions{};
 };
 

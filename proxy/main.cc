@@ -6,8 +6,10 @@
 #include "base/log.h"
 #include "config/load.h"
 #include "route/regex.h"
+#include "route/rewrite.h"
 #include "server/memory.h"
 #include "server/server.h"
+#include "server/snapshot.h"
 #include "server/version.h"
 
 namespace {
@@ -46,7 +48,8 @@ void define(CLI::App& app, Arguments& args) {
 }
 
 config::Loaded load(const Arguments& args) {
-  config::LoadOptions options{.check_pattern = route::check_regex};
+  config::LoadOptions options{.check_pattern = route::check_regex,
+                              .check_rewrite = route::check_rewrite};
   if (args.config_path.empty())
     return config::load_text("--config-yaml", args.config_yaml, options);
   options.overlay = args.config_yaml;
@@ -105,6 +108,10 @@ int main(int argc, char** argv) {
   std::cerr << loaded.diagnostics.render_all();
   if (!loaded.bootstrap) return 1;
   if (args.mode == "validate") {
+    if (const Status built = server::try_to_build(loaded.bootstrap); !built) {
+      std::cerr << "damper: " << built.error().detail << "\n";
+      return 1;
+    }
     std::cout << "configuration '" << args.config_path << "' OK\n";
     return 0;
   }

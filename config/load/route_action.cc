@@ -22,7 +22,6 @@ WeightedCluster read_weighted_cluster(Cursor c) {
   read_cluster_name(c.at("name"), out.name);
   c.read("weight", out.weight);
   out.headers = read_header_mutations(c);
-  out.filter_overrides = read_filter_overrides(c.object("typed_per_filter_config"));
   c.no_other_keys("ClusterWeight");
   return out;
 }
@@ -99,8 +98,13 @@ void read_damper_words(Cursor& c, RouteAction& out) {
 RegexRewrite read_regex_rewrite(Cursor c) {
   RegexRewrite out;
   if (!c.has("pattern")) c.missing("pattern");
-  if (const Cursor pattern = c.at("pattern")) read_regex(pattern, out.pattern);
+  const Cursor pattern = c.at("pattern");
+  const bool compiles = pattern && read_regex(pattern, out.pattern);
   c.read("substitution", out.substitution);
+  const RewriteCheck& check = c.session().check_rewrite;
+  if (compiles && check) {
+    if (const auto wrong = check(out)) c.at("substitution").error(*wrong);
+  }
   c.no_other_keys("RegexMatchAndSubstitute");
   return out;
 }

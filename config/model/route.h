@@ -31,7 +31,6 @@ struct WeightedCluster {
   std::string name;
   std::uint32_t weight = 0;
   HeaderMutations headers;
-  std::vector<FilterOverride> filter_overrides;
   bool operator==(const WeightedCluster&) const = default;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "base/random.h"
@@ -65,7 +66,10 @@ class RetryState {
                                              upstream::BudgetAccount& budget, TimePoint now);
 
   std::uint32_t attempts() const { return attempts_; }  // decided on, the first included
-  std::uint32_t unreadable_retry_afters() const { return unreadable_retry_afters_; }
+  // Values of Retry-After that were passed over since it was asked last.
+  std::uint32_t take_unreadable_retry_afters() {
+    return std::exchange(unreadable_retry_afters_, 0);
+  }
 
  private:
   struct Wait {

@@ -297,6 +297,9 @@ retry::Decision Router::decide(std::size_t number, const Outcome& outcome) {
   retry::Decision decision =
       retries_->on_outcome(outcome, situation(), *account_, worker_.loop.now(), worker_.random);
   if (!noted) note_shadow();
+  if (const auto ignored = retries_->take_unreadable_retry_afters()) {
+    cells().add(stats().retry.retry_after_unreadable, ignored);
+  }
   return decision;
 }
 

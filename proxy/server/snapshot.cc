@@ -92,4 +92,11 @@ Result<std::shared_ptr<const Snapshot>> build_snapshot(
   return std::shared_ptr<const Snapshot>(std::move(snapshot));
 }
 
+Status try_to_build(std::shared_ptr<const config::Bootstrap> bootstrap) {
+  Registries registries(1);
+  const auto built = build_snapshot(std::move(bootstrap), registries);
+  if (!built) return built.error();
+  return Ok{};
+}
+
 }  // namespace damper::server

@@ -59,4 +59,7 @@ class Registries {
 Result<std::shared_ptr<const Snapshot>> build_snapshot(
     std::shared_ptr<const config::Bootstrap> bootstrap, Registries& registries);
 
+// Builds it and forgets it: what `--mode validate` does, without a socket.
+Status try_to_build(std::shared_ptr<const config::Bootstrap> bootstrap);
+
 }  // namespace damper::server

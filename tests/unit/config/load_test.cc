@@ -25,6 +25,22 @@ TEST(Load, AFileThatIsNotThereIsSaidSo) {
             folder + ": cannot be read: Is a directory\n");
 }
 
+TEST(LoadOptions, RewritesAreTriedWhereTheyStand) {
+  const LoadOptions options{.check_rewrite =
+                                [](const RegexRewrite& rewrite) -> std::optional<std::string> {
+    return rewrite.substitution == "\\7" ? std::optional<std::string>("no group 7") : std::nullopt;
+  }};
+  const Loaded loaded =
+      load_text("a.yaml",
+                "clusters: [ { name: app, endpoints: [ \"127.0.0.1:80\" ] } ]\n"
+                "listeners:\n- address: 127.0.0.1:80\n  routes:\n  - match: { prefix: / }\n"
+                "    route: { cluster: app, regex_rewrite: { pattern: { regex: a }, substitution: "
+                "'\\7' } }\n",
+                options);
+  EXPECT_NE(loaded.diagnostics.render_all().find("substitution: no group 7"), std::string::npos)
+      << loaded.diagnostics.render_all();
+}
+
 TEST(LoadOptions, PatternsAreTriedWhereTheyStand) {
   const LoadOptions options{
       .check_pattern = [](const std::string& pattern) -> std::optional<std::string> {

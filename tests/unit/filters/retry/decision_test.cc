@@ -259,7 +259,7 @@ TEST(Decision, GarbageInRetryAfterIsCountedAndBacksOffOrdinarily) {
   const auto retry = r.retry(Response(503, {{"retry-after", "soon"}}).outcome());
   EXPECT_LT(retry->wait, 25ms);
   EXPECT_FALSE(retry->from_retry_after);
-  EXPECT_EQ(r.state->unreadable_retry_afters(), 1u);
+  EXPECT_EQ(r.state->take_unreadable_retry_afters(), 1u);
 }
 
 TEST(Decision, TooManyRequestsWithoutRetryAfterBacksOffFromOneSecond) {
