@@ -529,6 +529,81 @@ TEST_P(AnySequence, NeverAdmitsMoreThanTheRulesSay) {
 
 INSTANTIATE_TEST_SUITE_P(BudgetLedger, AnySequence, testing::Range<std::uint64_t>(1, 61));
 
+// The same for scopes and the bucket: every admitted retry is within its own scope's share or
+// within the floor of all, and the bucket was more than half full by an independent count of its
+// tokens.
+class AnyScopedSequence : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  static constexpr std::size_t kRoutes = 3;
+  static constexpr const char* kNames[kRoutes] = {"payment", "stock", "search"};
+
+  void step() {
+    const std::size_t route = random_.below(kRoutes);
+    BudgetLedger::Scope& scope = budget_.scope(0, kNames[route], "GET");
+    switch (random_.below(5)) {
+      case 0: now_ += std::chrono::milliseconds(random_.below(20)); break;
+      case 1:
+      case 2:
+        budget_.success(scope, 0, now_);
+        oracle_[route].credits.push_back(now_);
+        tokens_ = std::min(tokens_ + 500, kMostTokens);
+        break;
+      default: fail(route, scope);
+    }
+  }
+
+  void fail(std::size_t route, BudgetLedger::Scope& scope) {
+    const bool timeout = random_.chance(0.2);
+    const RetryCause cause = timeout ? RetryCause::kTimeout : RetryCause::kFailure;
+    budget_.failure(cause);
+    tokens_ = std::max<std::int64_t>(tokens_ - (timeout ? 3000 : 1000), 0);
+    auto answer = budget_.try_retry(scope, cause, now_);
+    auto* ticket = std::get_if<BudgetLedger::Ticket>(&answer);
+    if (!ticket) {
+      refused_by_bucket_ += std::get<BudgetPart>(answer) == BudgetPart::kThrottle;
+      return;
+    }
+    ticket->attempt_started();
+    ++admitted_;
+    oracle_[route].charges.push_back({now_, timeout ? 3u : 1u});
+    check_bounds(route);
+  }
+
+  void check_bounds(std::size_t route) {
+    EXPECT_GT(2 * tokens_, kMostTokens);
+    const std::uint64_t earned = oracle_[route].credited(now_, kInterval) * 20 / 100;
+    std::uint64_t all = 0;
+    for (const Oracle& each : oracle_) all += each.charged(now_, kInterval);
+    EXPECT_TRUE(oracle_[route].charged(now_, kInterval) <= earned || all <= kFloor)
+        << kNames[route] << ": " << oracle_[route].charged(now_, kInterval) << " of " << earned;
+  }
+
+  static constexpr Duration kInterval = 2s;
+  static constexpr std::uint64_t kFloor = 4;
+  static constexpr std::int64_t kMostTokens = 20'000;
+
+  Random random_{GetParam()};
+  BudgetLedger budget_{
+      with({.window =
+                BudgetWindow{.interval = kInterval, .ratio_percent = 20, .min_retries = kFloor},
+            .throttle = config::BudgetThrottle{20, 0.5},
+            .scope = kRoute}),
+      1};
+  TimePoint now_ = kStart;
+  Oracle oracle_[kRoutes];
+  std::int64_t tokens_ = kMostTokens;
+  int admitted_ = 0;
+  int refused_by_bucket_ = 0;
+};
+
+TEST_P(AnyScopedSequence, NeverAdmitsMoreThanTheRulesSay) {
+  for (int i = 0; i < 3'000 && !HasFailure(); ++i) step();
+  EXPECT_GT(admitted_, 0);
+  EXPECT_GT(refused_by_bucket_, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(BudgetLedger, AnyScopedSequence, testing::Range<std::uint64_t>(1, 31));
+
 TEST(BudgetLedger, ManyThreadsTogetherGetExactlyTheShare) {
   constexpr unsigned kWorkers = 4;
   constexpr int kOriginals = 5'000;
