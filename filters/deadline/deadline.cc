@@ -65,6 +65,9 @@ void DeadlinePolicy::emit(const std::string& name) {
 }
 
 stream::Verdict Deadline::on_request_head(http::RequestHead& head, bool) {
+  if (policy_.settings.learn_cost && !policy_.from_application) {
+    operation_ = &policy_.learned.operation(stream_.route()->label, head.operation());
+  }
   const Told told = read_carriers(head);
   std::optional<Duration> left = settle(told);
   if (!left) left = policy_.settings.if_none;
@@ -123,9 +126,8 @@ std::optional<stream::ExpectedCost> Deadline::expected_cost() const {
   std::optional<stream::ExpectedCost> cost;
   if (settings.expected_cost) {
     cost = {.at_rest = *settings.expected_cost, .queued = *settings.expected_cost};
-  } else if (settings.learn_cost) {
-    cost = policy_.learned.of(stream_.route()->label, stream_.record().request->operation(),
-                              stream_.scheduler().now());
+  } else if (operation_) {
+    cost = operation_->cost(stream_.scheduler().now());
   }
   if (cost) {
     cost->at_rest += settings.margin;
@@ -169,12 +171,9 @@ void Deadline::on_attempt_head(http::RequestHead& head, const stream::AttemptTim
 
 // What reached the application counts, whatever came of it.
 void Deadline::on_done(const stream::AccessRecord& record) {
-  if (!policy_.settings.learn_cost || !record.upstream_start || !record.request->upgrade.empty()) {
-    return;
-  }
+  if (!operation_ || !record.upstream_start || !record.request->upgrade.empty()) return;
   const TimePoint now = stream_.scheduler().now();
-  policy_.learned.add(stream_.route()->label, record.request->operation(), now - record.work_start,
-                      now);
+  operation_->add(now - record.work_start, now);
 }
 
 }  // namespace damper::deadline

@@ -75,6 +75,7 @@ class Deadline final : public stream::Filter {
   stream::StreamContext& stream_;
   http::Worker& worker_;
   DeadlinePolicy::Carriers came_ = 0;
+  LearnedCost::Operation* operation_ = nullptr;  // null: nothing is learned
 };
 
 }  // namespace damper::deadline

@@ -14,18 +14,28 @@ namespace damper::deadline {
 // Shared by the workers. From 1,000 operations on the rest share one.
 class LearnedCost {
  public:
-  void add(std::string_view route, std::string_view operation, Duration took, TimePoint now);
+  // The answers of one operation.
+  class Operation {
+   public:
+    void add(Duration took, TimePoint now);
 
-  // At rest the 5th percentile: what hardly any request beat. With a queue the 90th: whoever needs
-  // more than most has no chance. None: fewer than 20 samples.
-  std::optional<stream::ExpectedCost> of(std::string_view route, std::string_view operation,
-                                         TimePoint now);
+    // At rest the 5th percentile: what hardly any request beat. With a queue the 90th: whoever
+    // needs more than most has no chance. None: fewer than 20 samples. At most 100 ms old.
+    std::optional<stream::ExpectedCost> cost(TimePoint now);
+
+   private:
+    std::mutex mu_;
+    stats::RecentLatency latency_;
+    std::optional<stream::ExpectedCost> cost_;
+    std::optional<TimePoint> known_since_;
+  };
+
+  // Lives as long as this.
+  Operation& operation(std::string_view route, std::string_view name);
 
  private:
-  stats::RecentLatency& find(std::string_view route, std::string_view operation);
-
   std::mutex mu_;
-  std::map<std::string, stats::RecentLatency, std::less<>> known_;
+  std::map<std::string, Operation, std::less<>> known_;
 };
 
 }  // namespace damper::deadline

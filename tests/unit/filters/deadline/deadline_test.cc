@@ -155,7 +155,7 @@ TEST(Deadline, ALearnedCostIsHigherWhileRequestsQueue) {
   Request request("x-envoy-expected-rq-timeout-ms: 50\r\n", {.learn_cost = true});
   EXPECT_EQ(request.left(), 50);  // nothing is known yet
   for (int ms = 1; ms <= 100; ++ms) {
-    request.policy->learned.add("stock", "GET", ms * 1ms, request.stream.time.now());
+    request.policy->learned.operation("stock", "GET").add(ms * 1ms, request.stream.time.now());
   }
   request.stream.time.advance(1s);
   request.stream.access.deadline.reset();
@@ -168,15 +168,17 @@ TEST(Deadline, ALearnedCostIsHigherWhileRequestsQueue) {
 
 TEST(Deadline, LearnsFromWhatReachedTheApplication) {
   Request request("", {.learn_cost = true});
+  request.left();
   stream::AccessRecord record;
   record.request = &request.head;
   record.work_start = request.stream.time.now();
   for (int i = 0; i < 20; ++i) request.filter->on_done(record);  // refused on the way
   request.stream.time.advance(40ms);
-  EXPECT_FALSE(request.policy->learned.of("stock", "GET", request.stream.time.now()));
+  EXPECT_FALSE(request.policy->learned.operation("stock", "GET").cost(request.stream.time.now()));
   record.upstream_start = record.work_start;
   for (int i = 0; i < 20; ++i) request.filter->on_done(record);
-  const auto cost = request.policy->learned.of("stock", "GET", request.stream.time.now() + 1s);
+  const auto cost =
+      request.policy->learned.operation("stock", "GET").cost(request.stream.time.now() + 1s);
   ASSERT_TRUE(cost);
   EXPECT_NEAR(static_cast<double>(milliseconds(cost->at_rest)), 40, 3);
 }

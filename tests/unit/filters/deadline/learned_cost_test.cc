@@ -11,8 +11,8 @@ constexpr TimePoint kStart{1h};
 
 TEST(LearnedCost, IsTheFifthPercentileAtRestAndTheNinetiethInAQueue) {
   LearnedCost cost;
-  for (int ms = 1; ms <= 100; ++ms) cost.add("stock", "GET", ms * 1ms, kStart);
-  const auto known = cost.of("stock", "GET", kStart);
+  for (int ms = 1; ms <= 100; ++ms) cost.operation("stock", "GET").add(ms * 1ms, kStart);
+  const auto known = cost.operation("stock", "GET").cost(kStart);
   ASSERT_TRUE(known);
   EXPECT_NEAR(static_cast<double>(milliseconds(known->at_rest)), 5, 1);
   EXPECT_NEAR(static_cast<double>(milliseconds(known->queued)), 90, 6);
@@ -20,21 +20,22 @@ TEST(LearnedCost, IsTheFifthPercentileAtRestAndTheNinetiethInAQueue) {
 
 TEST(LearnedCost, NeedsTwentySamplesOfTheSameOperation) {
   LearnedCost cost;
-  for (int i = 0; i < 19; ++i) cost.add("stock", "GET", 10ms, kStart);
-  cost.add("stock", "PUT", 10ms, kStart);
-  cost.add("order", "GET", 10ms, kStart);
-  EXPECT_FALSE(cost.of("stock", "GET", kStart));
-  cost.add("stock", "GET", 10ms, kStart);
-  EXPECT_TRUE(cost.of("stock", "GET", kStart + 1s));
-  EXPECT_FALSE(cost.of("stock", "GET", kStart + 1min));
+  for (int i = 0; i < 19; ++i) cost.operation("stock", "GET").add(10ms, kStart);
+  cost.operation("stock", "PUT").add(10ms, kStart);
+  cost.operation("order", "GET").add(10ms, kStart);
+  EXPECT_FALSE(cost.operation("stock", "GET").cost(kStart));
+  cost.operation("stock", "GET").add(10ms, kStart);
+  EXPECT_TRUE(cost.operation("stock", "GET").cost(kStart + 1s));
+  EXPECT_FALSE(cost.operation("stock", "GET").cost(kStart + 1min));
 }
 
 TEST(LearnedCost, From1000OperationsOnTheRestShareOne) {
   LearnedCost cost;
-  for (int i = 0; i < 1'000; ++i) cost.add("r", "/operation/" + std::to_string(i), 1ms, kStart);
-  for (int i = 0; i < 20; ++i) cost.add("r", "/late/" + std::to_string(i), 1ms, kStart);
-  EXPECT_TRUE(cost.of("r", "/later/still", kStart + 1s));
-  EXPECT_FALSE(cost.of("r", "/operation/0", kStart + 1s));
+  for (int i = 0; i < 1'000; ++i)
+    cost.operation("r", "/operation/" + std::to_string(i)).add(1ms, kStart);
+  for (int i = 0; i < 20; ++i) cost.operation("r", "/late/" + std::to_string(i)).add(1ms, kStart);
+  EXPECT_TRUE(cost.operation("r", "/later/still").cost(kStart + 1s));
+  EXPECT_FALSE(cost.operation("r", "/operation/0").cost(kStart + 1s));
 }
 
 }  // namespace
