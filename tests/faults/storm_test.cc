@@ -135,7 +135,13 @@ class Client {
 
  private:
   std::string request(const std::string& id) {
-    const std::string head = " / HTTP/1.1\r\nhost: a\r\nx-id: " + id + "\r\n";
+    std::string head = " / HTTP/1.1\r\nhost: a\r\nx-id: " + id + "\r\n";
+    if (dice_() % 2 == 0) {
+      head += "x-envoy-expected-rq-timeout-ms: " + std::to_string(dice_() % 500) + "\r\n";
+    }
+    if (dice_() % 2 == 0) {
+      head += "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n";
+    }
     switch (dice_() % 4) {
       case 0: {
         const std::string body(dice_() % 100'000, 'y');
@@ -214,31 +220,42 @@ class Client {
   std::size_t answered_ = 0;
 };
 
+// What is on besides retries.
+struct Features {
+  std::string listener;
+  std::string filters;
+  std::string route;
+  std::string cluster;
+};
+
 std::string config(const std::vector<std::unique_ptr<ScriptedUpstream>>& upstreams,
-                   const LogFile& log) {
+                   const LogFile& log, const Features& features) {
   const std::string trailers = "http_protocol_options: { enable_trailers: true }";
   std::string endpoints;
   for (const auto& upstream : upstreams) endpoints += upstream->endpoint() + ", ";
-  return "listeners:\n- { name: in, address: \"127.0.0.1:0\", " + trailers +
-         ", filters: [ fault: { delay: { fixed_delay: 5ms, percentage: 10 } } ], " +
+  return "listeners:\n- { name: in, address: \"127.0.0.1:0\", " + trailers + features.listener +
+         ", filters: [ " + features.filters +
+         "fault: { delay: { fixed_delay: 5ms, percentage: 10 } } ], " +
          log.setting("format: \"x\\n\"") +
          ", routes: [ { match: { prefix: / }, request_body_buffer_limit: 20000, route: { cluster: "
          "app, timeout: 400ms, " +
          retry("5xx,reset,connect-failure,timeout", "num_retries: 2, per_try_timeout: 150ms") +
-         " } } ] }\nclusters:\n- { name: app, endpoints: [ " + endpoints + "], " + trailers +
+         features.route + " } } ] }\nclusters:\n- { name: app, endpoints: [ " + endpoints + "], " +
+         trailers + features.cluster +
          ", outlier_detection: { consecutive_local_origin_failure: 20, base_ejection_time: 100ms "
          "}, "
          "circuit_breakers: { thresholds: [ { max_connections: 6, max_pending_requests: 3, "
          "max_requests: 8, retry_budget: { disabled: true } } ] } }\n";
 }
 
-TEST(Storm, LeavesNothingBehind) {
+void expect_that_nothing_is_left_of(const Features& features) {
   LogFile log;
   std::vector<std::unique_ptr<ScriptedUpstream>> upstreams;
   for (unsigned i = 0; i < 3; ++i) {
     upstreams.push_back(std::make_unique<ScriptedUpstream>(tricks(10'000 * i)));
   }
-  RunningProxy proxy(config(upstreams, log), {.concurrency = 2, .drain_time = Duration::zero()});
+  RunningProxy proxy(config(upstreams, log, features),
+                     {.concurrency = 2, .drain_time = Duration::zero()});
 
   std::vector<Client> clients;
   for (unsigned i = 0; i < 12; ++i) clients.emplace_back(proxy, i);
@@ -257,6 +274,18 @@ TEST(Storm, LeavesNothingBehind) {
   EXPECT_GT(proxy.stat("cluster.app.upstream_rq_retry"), 10);
   upstreams.clear();
   expect_nothing_left(proxy, log);
+}
+
+TEST(Storm, LeavesNothingBehind) { expect_that_nothing_is_left_of({}); }
+
+TEST(Storm, LeavesNothingBehindWithEverythingOn) {
+  expect_that_nothing_is_left_of(
+      {.listener = ", direction: inbound",
+       .filters = "deadline: { expected_cost: learned }, idempotency: { generate: true }, "
+                  "admission: { max_concurrency: 7, max_queue: 4, max_wait: 50ms }, ",
+       .route = ", hedge_policy: { hedge_after: 20ms, hedge_on_per_try_timeout: true }",
+       .cluster =
+           ", breaker: { failure_percent: 90, min_requests: 50, window: 1s, open_for: 50ms }"});
 }
 
 }  // namespace
