@@ -90,7 +90,8 @@ void Inbound::on_done(const stream::AccessRecord& record) {
 
 stream::Verdict Outbound::on_request_head(http::RequestHead& head, bool) {
   if (!stream_.route()->action->inherit) return stream::Continue{};
-  const TraceIds ids = trace_ids(head.fields);
+  TraceIds ids = trace_ids(head.fields);
+  if (stream_.record().request_id_made_here) ids.request = {};  // the application sent none
   const TimePoint now = stream_.scheduler().now();
   Correlation::Found found = shared_.correlation.find(ids, now);
   count(found.match, ids.none());

@@ -107,12 +107,14 @@ void add_service(Fields& fields, const config::Node& node) {
     fields.set(HeaderId::kUserAgent, node.cluster);
 }
 
-void ensure_request_id(Fields& fields, const config::HttpOptions& options, bool edge,
+// True if the id is ours.
+bool ensure_request_id(Fields& fields, const config::HttpOptions& options, bool edge,
                        Random& random) {
-  if (!options.generate_request_id) return;
+  if (!options.generate_request_id) return false;
   const bool replace = edge && !options.preserve_external_request_id;
-  if (!replace && !fields.find(HeaderId::kXRequestId).value_or("").empty()) return;
+  if (!replace && !fields.find(HeaderId::kXRequestId).value_or("").empty()) return false;
   fields.set(HeaderId::kXRequestId, uuid_v4(random));
+  return true;
 }
 
 }  // namespace
@@ -137,7 +139,7 @@ Origin prepare_request(RequestHead& head, const config::HttpOptions& options,
   const std::string_view external =
       origin.client.empty() ? peer.address : std::string_view(origin.client);
   if (edge && !external.empty()) fields.set(HeaderId::kXEnvoyExternalAddress, external);
-  ensure_request_id(fields, options, edge, random);
+  origin.made_request_id = ensure_request_id(fields, options, edge, random);
   return origin;
 }
 

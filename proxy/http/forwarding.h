@@ -20,6 +20,7 @@ struct Peer {
 struct Origin {
   bool may_steer = false;  // x-envoy-retry-on and its like were left in place
   bool internal = false;   // Envoy's word for it: x-envoy-internal is set
+  bool made_request_id = false;
   // The client's IP address as x-forwarded-for tells it, if it is to be believed; empty: the peer
   // is the client.
   std::string client;

@@ -104,6 +104,7 @@ struct AccessRecord {
   std::optional<ExpectedCost> expected_cost;  // none: whatever time is left is enough
   bool health_check = false;
   bool key_made_here = false;  // the idempotency key is not the client's
+  bool request_id_made_here = false;
 };
 
 // As the trailers or the head say it; else what the HTTP status stands for.

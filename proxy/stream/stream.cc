@@ -65,6 +65,7 @@ std::optional<Reply> Stream::admit(bool end) {
       {.address = connection_->peer_ip(), .trusted = connection_->peer_trusted(), .tls = false},
       worker().random);
   may_steer_ = origin.may_steer;
+  record_.request_id_made_here = origin.made_request_id;
   if (frontend_->config->listener->edge) http::strip_request_at_edge(head_.fields);
 
   if (worker().overloaded) {

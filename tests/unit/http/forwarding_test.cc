@@ -99,6 +99,8 @@ TEST(RequestId, IsGeneratedWhereThereIsNone) {
   EXPECT_EQ(prepared({}, kStranger).get("x-request-id").size(), 36u);
   EXPECT_EQ(prepared({}, kStranger, {{"x-request-id", ""}}).get("x-request-id").size(), 36u);
   EXPECT_EQ(prepared({}, kStranger, {{"x-request-id", "mine"}}).get("x-request-id"), "mine");
+  EXPECT_TRUE(prepared({}, kStranger).origin.made_request_id);
+  EXPECT_FALSE(prepared({}, kStranger, {{"x-request-id", "mine"}}).origin.made_request_id);
   HttpOptions off;
   off.generate_request_id = false;
   EXPECT_EQ(prepared(off, kStranger).get("x-request-id"), "none");
