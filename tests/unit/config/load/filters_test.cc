@@ -31,5 +31,21 @@ TEST(HeaderMutationFilter, ARemovalUndoesAnEarlierAddition) {
   EXPECT_EQ(mutations.request_remove, std::vector<std::string>{"a"});
 }
 
+TEST(IdempotencyFilter, ReadsWhatIsWritten) {
+  const auto read = [](const std::string& filter) {
+    const Listener listener = load_listener(filter);
+    return std::get<IdempotencyFilter>(listener.http.filters.back().settings);
+  };
+  EXPECT_EQ(read("filters: [ idempotency ]"), IdempotencyFilter{});
+  EXPECT_EQ(read("filters: [ idempotency: { generate: true, header: X-Once } ]"),
+            (IdempotencyFilter{.generate = true, .header = "x-once"}));
+  EXPECT_EQ(read(R"(http_filters:
+  - name: keys
+    typed_config:
+      "@type": type.googleapis.com/damper.filters.idempotency.v1.Idempotency
+      generate: true)"),
+            (IdempotencyFilter{.generate = true}));
+}
+
 }  // namespace
 }  // namespace damper::config

@@ -67,5 +67,20 @@ TEST(RetryAfterSettings, HaveAWordAndAMapping) {
             5s);
 }
 
+TEST(HedgePolicySettings, HaveATimeOrAPercentile) {
+  const auto policy = [](const std::string& fields) {
+    return *load_action("hedge_policy: { " + fields + " }").hedge_policy;
+  };
+  EXPECT_EQ(policy(""), HedgePolicy{});
+  HedgePolicy expected;
+  expected.hedge_on_per_try_timeout = true;
+  EXPECT_EQ(policy("hedge_on_per_try_timeout: true"), expected);
+  expected.hedge_after = 50ms;
+  EXPECT_EQ(policy("hedge_on_per_try_timeout: true, hedge_after: 50ms"), expected);
+  expected = {};
+  expected.hedge_after_p95 = true;
+  EXPECT_EQ(policy("hedge_after: p95"), expected);
+}
+
 }  // namespace
 }  // namespace damper::config

@@ -30,6 +30,8 @@ TEST(RouteActions, AreReadInFull) {
   expected.inherit = false;
   EXPECT_EQ(action, expected);
   EXPECT_EQ(load_action("layer: off").layer, LayerRole::kOff);
+  EXPECT_TRUE(load_action("").inherit);
+  EXPECT_TRUE(load_action("inherit: all").inherit);
 }
 
 }  // namespace

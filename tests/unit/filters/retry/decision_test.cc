@@ -348,5 +348,89 @@ TEST(Decision, EveryRetriableFailureTakesATokenWhetherOrNotARetryFollows) {
   EXPECT_EQ(std::get<GiveUp>(second).verdict, Verdict::kBudgetThrottle);  // 2 of 4 are left
 }
 
+// --- A second attempt beside the first -----------------------------------------------------------
+
+TEST(Decision, WantedIsWhatNobodyWouldRetry) {
+  Request r("5xx");
+  const RetryState state(&r.policy, r.traits);
+  EXPECT_TRUE(state.is_wanted(Response(200).outcome()));
+  EXPECT_TRUE(state.is_wanted(Response(404).outcome()));
+  EXPECT_FALSE(state.is_wanted(Response(503).outcome()));
+  EXPECT_FALSE(state.is_wanted(failed(Failure::kReset)));
+  const Request listed("retriable-status-codes");
+  EXPECT_FALSE(RetryState(&listed.policy, r.traits).is_wanted(Response(429).outcome()));
+  EXPECT_FALSE(RetryState(&listed.policy, r.traits).is_wanted(Response(500).outcome()));
+  const RetryState without_policy(nullptr, r.traits);
+  EXPECT_TRUE(without_policy.is_wanted(Response(200).outcome()));
+  EXPECT_FALSE(without_policy.is_wanted(Response(503).outcome()));
+  EXPECT_FALSE(without_policy.is_wanted(failed(Failure::kReset)));
+}
+
+// Is there a second attempt beside the first?
+bool hedges(Request& r) {
+  if (!r.state) r.state.emplace(&r.policy, r.traits);
+  if (!r.account) r.account.emplace(r.budget, 0, "route", "GET", r.now);
+  auto ticket = r.state->hedge(r.situation, *r.account, r.now);
+  if (ticket) ticket->attempt_started();
+  return ticket.has_value();
+}
+
+TEST(Decision, AHedgeIsOneOfNumRetries) {
+  Request r("5xx");
+  EXPECT_TRUE(hedges(r));
+  EXPECT_EQ(r.state->attempts(), 2u);
+  EXPECT_EQ(r.ask(Response(503).outcome()), "retry");
+  EXPECT_EQ(r.ask(Response(503).outcome()), "limit");
+  EXPECT_FALSE(hedges(r));
+  EXPECT_EQ(r.state->attempts(), 3u);
+}
+
+TEST(Decision, WithoutAPolicyThereIsOneHedge) {
+  Request r;
+  r.state.emplace(nullptr, r.traits);
+  EXPECT_TRUE(hedges(r));
+  EXPECT_FALSE(hedges(r));
+}
+
+TEST(Decision, WhatSpeaksAgainstARetrySpeaksAgainstAHedge) {
+  const std::pair<const char*, void (*)(Request&)> reasons[] = {
+      {"the response has begun", [](Request& r) { r.situation.response_started = true; }},
+      {"not repeatable", [](Request& r) { r.traits.repeatable = false; }},
+      {"a layer above retries", [](Request& r) { r.traits.owned_above = true; }},
+      {"the body is lost", [](Request& r) { r.situation.body_replayable = false; }},
+      {"num_retries", [](Request& r) { r.policy.num_retries = 0; }},
+      {"the deadline",
+       [](Request& r) { r.situation.time_left = r.situation.min_attempt_time - 1ns; }},
+      {"off", [](Request& r) { r.situation.live = LiveMode::kOff; }},
+      {"connect failures only",
+       [](Request& r) { r.situation.live = LiveMode::kConnectFailureOnly; }},
+      {"the breaker is open", [](Request& r) { r.situation.breaker_open = true; }},
+      {"the budget",
+       [](Request& r) { r.budget.reconfigure(with_budget({.max_retries_per_second = 0})); }}};
+  for (const auto& [what, happens] : reasons) {
+    Request r;
+    happens(r);
+    EXPECT_FALSE(hedges(r)) << what;
+    EXPECT_EQ(r.state->attempts(), 1u);
+  }
+  Request in_time;
+  in_time.situation.time_left = in_time.situation.min_attempt_time;
+  EXPECT_TRUE(hedges(in_time));
+  Request unheeded;
+  unheeded.traits.owned_above = true;
+  unheeded.situation.heed_marks = false;
+  EXPECT_TRUE(hedges(unheeded));
+}
+
+TEST(Decision, HedgesGetHalfOfTheWindow) {
+  Request r;
+  r.policy.num_retries = 10;
+  r.budget.reconfigure(with_budget({.window = config::BudgetWindow{.min_retries = 4}}));
+  EXPECT_TRUE(hedges(r));
+  EXPECT_TRUE(hedges(r));
+  EXPECT_FALSE(hedges(r));
+  EXPECT_EQ(r.ask(Response(503).outcome()), "retry");
+}
+
 }  // namespace
 }  // namespace damper::retry

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/heads.h"
 #include "tests/support/outcomes.h"
 
 namespace damper::retry {
@@ -62,6 +63,42 @@ TEST(Marks, OnlyALayerThatDidWhatCouldBeDoneMarks) {
     EXPECT_TRUE(marks_response(own)) << word(own);
   }
   EXPECT_FALSE(marks_response(Failure::kReset));
+}
+
+TEST(Marks, GrpcIsToldInItsOwnWordsToo) {
+  http::ResponseHead head = tests::response(503, {{"x-damper-retry", "owner"}});
+  add_final_mark(head.fields, "final; by=a", false);
+  EXPECT_EQ(tests::text(head.fields), "x-damper-retry: final; by=a\n");
+  add_final_mark(head.fields, "final; by=b", true);
+  EXPECT_EQ(tests::text(head.fields), "x-damper-retry: final; by=b\ngrpc-retry-pushback-ms: -1\n");
+
+  using Headers = decltype(stream::Reply::headers);
+  stream::Reply plain;
+  add_final_mark(plain, "final; by=a", false);
+  EXPECT_EQ(plain.headers, (Headers{{http::HeaderId::kXDamperRetry, "final; by=a"}}));
+  stream::Reply grpc;
+  add_final_mark(grpc, "final; by=a", true);
+  EXPECT_EQ(grpc.headers, (Headers{{http::HeaderId::kXDamperRetry, "final; by=a"},
+                                   {http::HeaderId::kGrpcRetryPushbackMs, "-1"}}));
+}
+
+TEST(Marks, AttemptsAreCountedInBothForms) {
+  const auto count = [](tests::HeaderList headers) {
+    return attempt_count(tests::request("a", "/", headers).fields);
+  };
+  EXPECT_EQ(count({}), 1u);
+  EXPECT_EQ(count({{"x-envoy-attempt-count", "3"}}), 3u);
+  EXPECT_EQ(count({{"grpc-previous-rpc-attempts", "3"}}), 4u);
+  EXPECT_EQ(count({{"x-envoy-attempt-count", "2"}, {"grpc-previous-rpc-attempts", "3"}}), 4u);
+  EXPECT_EQ(count({{"x-envoy-attempt-count", "9"}, {"grpc-previous-rpc-attempts", "3"}}), 9u);
+  for (const auto* text : {"", "0", "-1", "many"}) {
+    EXPECT_EQ(count({{"x-envoy-attempt-count", text}}), 1u) << text;
+  }
+  EXPECT_EQ(count({{"grpc-previous-rpc-attempts", "x"}}), 1u);
+  for (const auto* text : {"1000000", "1000001", "18446744073709551615"}) {
+    EXPECT_EQ(count({{"x-envoy-attempt-count", text}}), 1'000'000u) << text;
+    EXPECT_EQ(count({{"grpc-previous-rpc-attempts", text}}), 1'000'000u) << text;
+  }
 }
 
 }  // namespace
