@@ -176,7 +176,9 @@ void Router::on_attempt_head(Attempt& attempt, http::ResponseHead&& head, bool e
     attempt.abandon();
     return;
   }
-  if (verdict_is_final()) retry::add_final_mark(head.fields, mark_text(), head_->is_grpc());
+  if (verdict_is_final()) {
+    retry::add_final_mark(head.fields, mark_text(retry::word(verdict_)), head_->is_grpc());
+  }
   deliver(std::move(head), end);
 }
 
@@ -235,12 +237,17 @@ void Router::on_attempt_failed(Attempt& attempt, const AttemptFailure& failure) 
 // `attempt` is null if no host was asked.
 void Router::failed(Attempt* attempt, const AttemptFailure& failure) {
   if (over_) return;
-  if (response_started_) return fail_started_response(failure);
   any_on_wire_ = any_on_wire_ || failure.request_on_wire;
   const Outcome outcome{.failure = failure.failure,
                         .request_on_wire = failure.request_on_wire,
                         .any_attempt_on_wire = any_on_wire_,
                         .keep_alive_race = failure.keep_alive_race};
+  if (response_started_) {
+    const auto decision = decide(record().attempts.size(), outcome);
+    const Verdict verdict = std::get<retry::GiveUp>(decision).verdict;
+    if (verdict != Verdict::kNone) give_up(record().attempts.size(), verdict);
+    return fail_started_response(failure);
+  }
   if (hedge_ && hedge_->rival()) {  // the other one may still answer
     note_outcome(attempt, outcome);
     drop(attempt);
@@ -381,10 +388,10 @@ bool Router::verdict_is_final() const {
   return layer_marks() && retry::marks_response(verdict_, policy_ ? policy_->num_retries : 0);
 }
 
-std::string Router::mark_text() const {
+std::string Router::mark_text(std::string_view why) const {
   return retry::format_final({.by = options_.node.id,
                               .attempts = static_cast<std::uint32_t>(record().attempts.size()),
-                              .verdict = std::string(retry::word(verdict_))});
+                              .verdict = std::string(why)});
 }
 
 void Router::deliver_failure(const AttemptFailure& failure) {
@@ -405,9 +412,11 @@ void Router::reply(const AttemptFailure& failure) {
     const std::string count = std::to_string(record().attempts.size());
     reply.headers.emplace_back(HeaderId::kXEnvoyAttemptCount, count);
   }
+  const bool retries_ended = verdict_is_final();
   const bool own_refusal = layer_marks() && retry::marks_response(failure.failure);
-  if (verdict_is_final() || own_refusal) {
-    retry::add_final_mark(reply, mark_text(), head_->is_grpc());
+  if (retries_ended || own_refusal) {
+    const auto why = retries_ended ? retry::word(verdict_) : retry::word(failure.failure);
+    retry::add_final_mark(reply, mark_text(why), head_->is_grpc());
   }
   downstream_.send_reply(std::move(reply));
 }

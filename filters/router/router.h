@@ -98,7 +98,7 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   void fail_started_response(const AttemptFailure& failure);
   void reply(const AttemptFailure& failure);
   bool verdict_is_final() const;
-  std::string mark_text() const;
+  std::string mark_text(std::string_view why) const;
   bool layer_marks() const;
 
   stats::Cells& cells() const { return worker_.cells; }
