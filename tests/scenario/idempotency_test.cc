@@ -1,6 +1,7 @@
 // A request that may have been carried out is repeated only if that does no harm.
 #include <gtest/gtest.h>
 
+#include "tests/support/log_file.h"
 #include "tests/support/running_proxy.h"
 #include "tests/support/scripted_upstream.h"
 
@@ -68,6 +69,58 @@ TEST(Idempotency, ARefusalDoesNotMarkTheAnswer) {
   ScriptedUpstream upstream(always(http_response(503, "")));
   RunningProxy proxy(one_route(upstream.endpoint(), retry("5xx")));
   EXPECT_EQ(proxy.ask(request("POST")).field("x-damper-retry"), std::nullopt);
+}
+
+// --- A key that is made here ---------------------------------------------------------------------
+
+std::string keys(const LogFile& log) {
+  return "filters: [ idempotency: { generate: true } ], " +
+         log.setting("format: \"%IDEMPOTENCY_KEY%\\n\"");
+}
+
+TEST(Idempotency, EveryAttemptAndTheLogHaveTheKeyThatWasMade) {
+  LogFile log;
+  ScriptedUpstream upstream(in_turn({"", http_response(503, ""), http_response(200, "fine")}));
+  RunningProxy proxy(one_route(upstream.endpoint(),
+                               retry("5xx", "num_retries: 2, honours_idempotency_key: true"), "",
+                               keys(log)));
+  EXPECT_EQ(proxy
+                .ask(request("POST",
+                             "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-"
+                             "00f067aa0ba902b7-01\r\n"))
+                .status(),
+            200);
+  const auto attempts = upstream.requests();
+  ASSERT_EQ(attempts.size(), 3u);
+  const std::string key = attempts[0].field("idempotency-key").value_or("");
+  EXPECT_EQ(key.size(), 36u);
+  for (const WireMessage& attempt : attempts) {
+    EXPECT_EQ(attempt.field("idempotency-key"), key);
+    EXPECT_EQ(attempt.field("tracestate"), "damper-key=" + key);
+  }
+  EXPECT_EQ(log.lines(1), std::vector<std::string>{key});
+}
+
+TEST(Idempotency, AKeyThatWasMadeIsNoReasonToRepeatWhereNobodyHonoursIt) {
+  for (const auto& [cluster, requests] :
+       {std::pair{"", 1u}, std::pair{"honours_idempotency_key: true", 2u}}) {
+    SCOPED_TRACE(cluster);
+    LogFile log;
+    ScriptedUpstream upstream(in_turn({"", http_response(200, "")}));
+    RunningProxy proxy(one_route(upstream.endpoint(), retry("reset"), cluster, keys(log)));
+    proxy.ask(request("POST"));
+    EXPECT_EQ(upstream.requests().size(), requests);
+    EXPECT_EQ(proxy.stat("cluster.app.retry_refused.not_idempotent"), requests == 1 ? 1 : 0);
+  }
+}
+
+TEST(Idempotency, TheClientsKeyStandsInTheLogToo) {
+  LogFile log;
+  ScriptedUpstream upstream(always(http_response(200, "")));
+  RunningProxy proxy(one_route(upstream.endpoint(), "", "", keys(log)));
+  proxy.ask(request("POST", "idempotency-key: k1\r\n"));
+  proxy.get();
+  EXPECT_EQ(log.lines(2), (std::vector<std::string>{"k1", "-"}));
 }
 
 }  // namespace
