@@ -1,4 +1,5 @@
 // A second attempt beside one that takes long: the faster answer wins, the other is cancelled.
+#include <array>
 #include <future>
 #include <gtest/gtest.h>
 
@@ -14,7 +15,7 @@ using namespace std::chrono_literals;
 
 const std::string kAfter10ms = "hedge_policy: { hedge_after: 10ms }";
 const std::string kOnPerTryTimeout =
-    "hedge_policy: { hedge_on_per_try_timeout: true }, " + retry("5xx", "per_try_timeout: 10ms");
+    "hedge_policy: { hedge_on_per_try_timeout: true }, " + retry("5xx", "per_try_timeout: 200ms");
 
 std::string post(const std::string& headers = "") {
   return "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n" + headers + "\r\nhi";
@@ -113,6 +114,33 @@ TEST(Hedge, TheOriginalMayStillWin) {
   expect_nothing_left(proxy, log);
 }
 
+TEST(Hedge, GoesToAnotherHost) {
+  ScriptedUpstream slow(silent());
+  ScriptedUpstream quick(always(http_response(200, "quick")));
+  RunningProxy proxy(one_route(slow.endpoint() + ", " + quick.endpoint(), kAfter10ms,
+                               "circuit_breakers: { thresholds: [ { retry_budget: { disabled: true "
+                               "} } ] }"));
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(proxy.get().body, "quick");
+  EXPECT_EQ(proxy.stat("cluster.app.hedges"), static_cast<long>(slow.requests().size()));
+  EXPECT_EQ(quick.requests().size(), 4u);
+}
+
+TEST(Hedge, OneThatFindsNoPlaceLeavesTheOriginalAlone) {
+  LogFile log;
+  ToldUpstream told;
+  RunningProxy proxy(one_route(told.upstream.endpoint(), kAfter10ms,
+                               "circuit_breakers: { thresholds: [ { max_requests: 1 } ] }",
+                               log.setting("format: \"%RESPONSE_CODE% %RESPONSE_FLAGS%\\n\"")));
+  WireConnection client = send(proxy, "GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  ASSERT_TRUE(proxy.stat_becomes("cluster.app.upstream_rq_pending_overflow", 1));
+  told.answer(0, http_response(200, "original"));
+  EXPECT_EQ(client.read_response()->body, "original");
+  EXPECT_EQ(told.upstream.requests().size(), 1u);
+  client.close();
+  EXPECT_EQ(log.lines(1), std::vector<std::string>{"200 -"});
+  expect_nothing_left(proxy, log);
+}
+
 TEST(Hedge, AnswersQuickEnoughAreNotHedged) {
   ScriptedUpstream upstream(always(http_response(200, "")));
   RunningProxy proxy(one_route(upstream.endpoint(), "hedge_policy: { hedge_after: 10s }"));
@@ -207,8 +235,9 @@ TEST(Hedge, IfBothFailAFurtherRetryMayFollow) {
                                                              retry("5xx", "num_retries: 2")));
   WireConnection client = send(proxy, "GET / HTTP/1.1\r\nhost: a\r\n\r\n");
   ASSERT_TRUE(told.upstream.wait_for_requests(2));
-  told.answer(0, http_response(503, ""));
-  told.answer(1, http_response(503, ""));
+  const std::string last = http_response(503, "", "connection: close\r\n");
+  told.answer(0, last);
+  told.answer(1, last);
   ASSERT_TRUE(told.upstream.wait_for_requests(3));
   told.answer(2, http_response(200, "third"));
   EXPECT_EQ(client.read_response()->body, "third");
@@ -220,8 +249,8 @@ TEST(Hedge, TheRouteTimeoutCancelsBoth) {
   RunningProxy proxy(one_route(upstream.endpoint(), kAfter10ms + ", timeout: 200ms", "",
                                log.setting("format: \"%RESPONSE_CODE% %RESPONSE_FLAGS%\\n\"")));
   EXPECT_EQ(proxy.get().status(), 504);
-  EXPECT_EQ(upstream.requests().size(), 2u);
   EXPECT_TRUE(upstream.wait_for_scripts_to_end());
+  EXPECT_EQ(upstream.requests().size(), 2u);
   EXPECT_EQ(log.lines(1), std::vector<std::string>{"504 UT"});
   expect_nothing_left(proxy, log);
 }
