@@ -35,12 +35,12 @@ stream::Verdict Inbound::on_request_head(http::RequestHead& head, bool) {
 }
 
 // From here on the application may make calls for it.
-void Inbound::on_attempt_head(http::RequestHead& head, const stream::AttemptTime&) {
+void Inbound::on_attempt_head(http::RequestHead& head, const stream::AttemptTime& time) {
   if (leg_) return;
   if (ids_.none()) return worker_.cells.add(shared_.stats.legs.inbound_without_id);
   auto leg = std::make_shared<InboundLeg>();
   leg->nonce = nonce_;
-  leg->deadline = stream_.deadline();
+  leg->deadline = deadline(time);
   leg->attempts = retry::attempt_count(head.fields);
   leg->owned_above = owned_above_;
   leg->idempotency_key = stream_.record().idempotency_key;
@@ -48,6 +48,12 @@ void Inbound::on_attempt_head(http::RequestHead& head, const stream::AttemptTime
     return worker_.cells.add(shared_.stats.legs.inbound_overflow);
   }
   leg_ = std::move(leg);
+}
+
+// The route timeout caps it, but does not run before all of the request is there.
+std::optional<TimePoint> Inbound::deadline(const stream::AttemptTime& time) const {
+  if (!time.left || !stream_.record().request_end) return stream_.deadline();
+  return stream_.scheduler().now() + *time.left;
 }
 
 std::string Inbound::mark_to_pass_on() const {

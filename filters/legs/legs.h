@@ -31,6 +31,7 @@ class Inbound final : public stream::Filter {
   void on_done(const stream::AccessRecord& record) override;
 
  private:
+  std::optional<TimePoint> deadline(const stream::AttemptTime& time) const;
   std::string mark_to_pass_on() const;
 
   const Shared& shared_;

@@ -16,33 +16,40 @@ using namespace std::chrono_literals;
 
 constexpr const char* kTraceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
+struct Options {
+  int stock_says = 200;
+  bool waits = false;  // for the test, before each call
+  std::string outbound_route = retry("5xx");
+  std::string inbound_route = "timeout: 15s";
+  std::string outbound_log = "access_log: []";
+};
+
 std::string config(const ScriptedUpstream& app, const ScriptedUpstream& stock,
-                   const std::string& outbound_route, const std::string& more = "") {
+                   const Options& options) {
   const auto listener = [](const std::string& name, const std::string& direction,
                            const std::string& cluster, const std::string& route) {
     return "- { name: " + name + ", address: \"127.0.0.1:0\", direction: " + direction +
-           ", routes: [ { match: { prefix: / }, route: { cluster: " + cluster + route + " } } ]";
+           ", routes: [ { match: { prefix: / }, route: { cluster: " + cluster + ", " + route +
+           " } } ]";
   };
-  return "node: { id: order }\nlisteners:\n" + listener("in", "inbound", "app", "") + " }\n" +
-         listener("out", "outbound", "stock", ", " + outbound_route) + more +
-         " }\nclusters:\n- { name: app, endpoints: [ " + app.endpoint() +
+  return "node: { id: order }\nlisteners:\n" +
+         listener("in", "inbound", "app", options.inbound_route) + " }\n" +
+         listener("out", "outbound", "stock", options.outbound_route) + ", " +
+         options.outbound_log + " }\nclusters:\n- { name: app, endpoints: [ " + app.endpoint() +
          " ] }\n- { name: stock, endpoints: [ " + stock.endpoint() + " ] }\n";
 }
 
-// The application answers 500 where its call fails. It waits for the test before each call if it is
-// told to.
+// The application answers 500 where its call fails.
 class Sidecar {
  public:
-  explicit Sidecar(std::vector<std::string> forwards, int stock_says = 200,
-                   const std::string& outbound_route = retry("5xx"), bool waits = false,
-                   const std::string& outbound_listener = "")
-      : stock(always(http_response(stock_says, "stock"))),
+  explicit Sidecar(std::vector<std::string> forwards, const Options& options = {})
+      : stock(always(http_response(options.stock_says, "stock"))),
         forwards_(std::move(forwards)),
-        waits_(waits),
+        waits_(options.waits),
         app([this](ScriptedUpstream& self, WireConnection& connection, int) {
           while (const auto request = self.receive(connection)) serve(*request, connection);
         }),
-        proxy(config(app, stock, outbound_route, outbound_listener)) {
+        proxy(config(app, stock, options)) {
     outbound_port_ = proxy.port(1);
   }
   ~Sidecar() { go_on(100); }
@@ -121,7 +128,7 @@ TEST(Legs, DeadlineAndAttemptCountCrossTheApplicationByEveryForm) {
 }
 
 TEST(Legs, WithoutAnIdNothingIsInheritedAndThatIsCounted) {
-  Sidecar sidecar({}, 503);
+  Sidecar sidecar({}, {.stock_says = 503});
   const WireMessage answer =
       sidecar.proxy.get("/", "x-request-id: r1\r\nx-envoy-attempt-count: 3\r\n" + kFiveSeconds);
   EXPECT_EQ(answer.status(), 500);
@@ -150,7 +157,7 @@ TEST(Legs, ARequestThatComesInWithoutAnIdIsCounted) {
 }
 
 TEST(Legs, TheFinalMarkComesUpAndTheLayerAboveDoesNotRetry) {
-  Sidecar sidecar({"x-request-id"}, 503);
+  Sidecar sidecar({"x-request-id"}, {.stock_says = 503});
   RunningProxy above(one_route("127.0.0.1:" + std::to_string(sidecar.proxy.port()), retry("5xx")));
   const WireMessage answer = above.get();
   EXPECT_EQ(answer.status(), 500);
@@ -163,7 +170,7 @@ TEST(Legs, TheFinalMarkComesUpAndTheLayerAboveDoesNotRetry) {
 }
 
 TEST(Legs, WithoutAnIdTheLayersMultiply) {
-  Sidecar sidecar({}, 503);
+  Sidecar sidecar({}, {.stock_says = 503});
   RunningProxy above(one_route("127.0.0.1:" + std::to_string(sidecar.proxy.port()), retry("5xx")));
   EXPECT_EQ(above.get().status(), 500);
   EXPECT_EQ(sidecar.app.requests().size(), 2u);
@@ -171,21 +178,21 @@ TEST(Legs, WithoutAnIdTheLayersMultiply) {
 }
 
 TEST(Legs, AnAnswerThatDoesWithoutTheCallIsNotMarked) {
-  Sidecar sidecar({"x-request-id"}, 503);
+  Sidecar sidecar({"x-request-id"}, {.stock_says = 503});
   const WireMessage answer = sidecar.proxy.get("/optional");
   EXPECT_EQ(answer.status(), 200);
   EXPECT_EQ(answer.field("x-damper-retry"), std::nullopt);
 }
 
 TEST(Legs, ACallerThatOwnsTheRetriesIsHeardBehindTheApplication) {
-  Sidecar sidecar({"x-request-id"}, 503);
+  Sidecar sidecar({"x-request-id"}, {.stock_says = 503});
   sidecar.proxy.get("/", "x-damper-retry: owner\r\n");
   EXPECT_EQ(sidecar.stock.requests().size(), 1u);
   EXPECT_EQ(sidecar.proxy.stat("cluster.stock.retry_refused.marked"), 1);
 }
 
 TEST(Legs, ACallForACallerThatHasLeftGetsNoRetry) {
-  Sidecar sidecar({"x-request-id"}, 503, retry("5xx"), true);
+  Sidecar sidecar({"x-request-id"}, {.stock_says = 503, .waits = true});
   WireConnection client = sidecar.proxy.connect();
   client.send("GET / HTTP/1.1\r\nhost: order\r\nx-request-id: r1\r\n\r\n");
   ASSERT_TRUE(sidecar.app.wait_for_requests(1));
@@ -198,13 +205,21 @@ TEST(Legs, ACallForACallerThatHasLeftGetsNoRetry) {
 }
 
 TEST(Legs, ACallPastTheDeadlineIsNotMade) {
-  Sidecar sidecar({"x-request-id"}, 200, retry("5xx"), true);
+  Sidecar sidecar({"x-request-id"}, {.waits = true});
   const WireMessage late = sidecar.proxy.get("/", "x-envoy-expected-rq-timeout-ms: 200\r\n");
   EXPECT_EQ(late.status(), 504);
   sidecar.go_on();
   EXPECT_EQ(sidecar.status_of_call(), 504);
   EXPECT_EQ(sidecar.stock.requests().size(), 0u);
   EXPECT_EQ(sidecar.proxy.stat("http.out.deadline_rejected"), 1);
+}
+
+TEST(Legs, ACallAfterTheRouteTimeoutIsNotMadeEither) {
+  Sidecar sidecar({"x-request-id"}, {.waits = true, .inbound_route = "timeout: 200ms"});
+  EXPECT_EQ(sidecar.proxy.get().status(), 504);
+  sidecar.go_on();
+  EXPECT_EQ(sidecar.status_of_call(), 504);
+  EXPECT_EQ(sidecar.stock.requests().size(), 0u);
 }
 
 TEST(Legs, AfterTheAnswerTheIdIsFree) {
@@ -219,7 +234,7 @@ TEST(Legs, AfterTheAnswerTheIdIsFree) {
 
 // Two requests of one trace are in the application when it makes its two calls.
 std::vector<int> times_of_calls(std::vector<std::string> forwards) {
-  Sidecar sidecar(std::move(forwards), 200, retry("5xx"), true);
+  Sidecar sidecar(std::move(forwards), {.waits = true});
   std::vector<WireConnection> clients;
   for (const auto* ms : {"5000", "9000"}) {
     clients.push_back(sidecar.proxy.connect());
@@ -249,7 +264,8 @@ TEST(Legs, WithoutItTheLeastStrictHolds) {
 }
 
 TEST(Legs, ARouteMayInheritNothing) {
-  Sidecar sidecar({"x-request-id"}, 503, retry("5xx") + ", inherit: none");
+  Sidecar sidecar({"x-request-id"},
+                  {.stock_says = 503, .outbound_route = retry("5xx") + ", inherit: none"});
   const WireMessage answer = sidecar.proxy.get("/", kFiveSeconds);
   EXPECT_EQ(answer.status(), 500);
   EXPECT_EQ(answer.field("x-damper-retry"), std::nullopt);
@@ -258,8 +274,9 @@ TEST(Legs, ARouteMayInheritNothing) {
 
 TEST(Legs, TheInboundKeyStandsInTheLogOfTheCallAndNowhereElse) {
   LogFile log;
-  Sidecar sidecar({"x-request-id"}, 200, retry("5xx"), false,
-                  ", " + log.setting("format: \"%IDEMPOTENCY_KEY% %PARENT_IDEMPOTENCY_KEY%\\n\""));
+  Sidecar sidecar(
+      {"x-request-id"},
+      {.outbound_log = log.setting("format: \"%IDEMPOTENCY_KEY% %PARENT_IDEMPOTENCY_KEY%\\n\"")});
   sidecar.proxy.get("/", "idempotency-key: k1\r\n");
   EXPECT_EQ(log.lines(1), std::vector<std::string>{"- k1"});
   EXPECT_EQ(sidecar.stock.requests()[0].field("idempotency-key"), std::nullopt);

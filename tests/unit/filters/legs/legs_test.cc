@@ -44,7 +44,9 @@ struct Call {
 
   TimePoint now() { return stream.time.now(); }
   stream::Verdict comes() { return filter.on_request_head(head, true); }
-  void attempt() { filter.on_attempt_head(head, {}); }
+  void attempt(std::optional<Duration> left = std::nullopt) {
+    filter.on_attempt_head(head, {.left = left, .per_try = std::nullopt});
+  }
   http::ResponseHead answer(int status, HeaderList headers = {}) {
     http::ResponseHead response = tests::response(status, headers);
     filter.on_response_head(response, true);
@@ -107,6 +109,20 @@ TEST_F(Legs, ACallInheritsTheDeadline) {
   out.stream.time.advance(200ms);
   EXPECT_FALSE(out.refused());
   EXPECT_EQ(out.stream.access.deadline, out.now() + 500ms);
+}
+
+TEST_F(Legs, TheRouteTimeoutCapsTheDeadlineOnceTheRequestIsThere) {
+  for (const bool ended : {true, false}) {
+    Sidecar fresh;
+    Call<Inbound> in(fresh, {{"x-request-id", "r"}});
+    in.stream.access.deadline = in.now() + 700ms;
+    if (ended) in.stream.access.request_end = in.now();
+    in.comes();
+    in.attempt(400ms);
+    Out out(fresh);
+    out.comes();
+    EXPECT_EQ(out.stream.access.deadline, out.now() + (ended ? 400ms : 700ms));
+  }
 }
 
 TEST_F(Legs, ADeadlineOfItsOwnThatIsNearerHolds) {
