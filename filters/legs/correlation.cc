@@ -29,6 +29,15 @@ Inheritance inherit(const InboundLegs& legs) {
   return out;
 }
 
+// What is in the table keeps itself alive.
+Correlation::~Correlation() {
+  for (Shard& shard : shards_) {
+    for (InboundLeg::Node*& first : shard.buckets) {
+      while (first) unlink(shard, *first);
+    }
+  }
+}
+
 // Ids come from clients: whoever does not know the seed cannot choose two with the same hash.
 std::uint64_t Correlation::hash(char kind, std::string_view id) const {
   std::uint64_t h = seed_ ^ static_cast<std::uint64_t>(kind);
@@ -110,8 +119,8 @@ InboundLegs Correlation::under(std::uint64_t key, std::optional<std::uint64_t> n
   if (!shard.lingering.empty()) expired = take_expired(shard, now);
   for (const InboundLeg::Node* node = bucket(shard, key); node; node = node->next) {
     if (node->key != key) continue;
-    if (nonce && node->leg->nonce == *nonce) return {node->leg->shared_from_this()};
-    if (out.size() <= kMostUnderOneId) out.push_back(node->leg->shared_from_this());
+    if (nonce && node->leg->nonce == *nonce) return {node->leg->self_};
+    if (out.size() <= kMostUnderOneId) out.push_back(node->leg->self_);
   }
   return out;
 }

@@ -19,7 +19,7 @@
 namespace damper::legs {
 
 // One inbound request. What others read does not change once it is in the table, but for the mark.
-class InboundLeg : public std::enable_shared_from_this<InboundLeg> {
+class InboundLeg {
  public:
   std::uint64_t nonce = 0;  // 0: it was not told to the application
   std::optional<TimePoint> deadline;
@@ -77,6 +77,9 @@ class Correlation {
 
   explicit Correlation(std::uint64_t seed, std::size_t most_ids = 65'536)
       : seed_(seed), most_per_shard_(most_ids / kShards) {}
+  ~Correlation();
+  Correlation(const Correlation&) = delete;
+  Correlation& operator=(const Correlation&) = delete;
 
   // False: there is no id, or no room for it.
   bool add(const std::shared_ptr<InboundLeg>& leg, const TraceIds& ids, TimePoint now);

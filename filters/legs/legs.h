@@ -39,7 +39,7 @@ class Inbound final : public stream::Filter {
   http::Worker& worker_;
   std::uint64_t nonce_ = 0;
   bool owned_above_ = false;
-  TraceIds ids_;  // views of the request's head
+  TraceIds ids_;                     // views of the request's head
   std::shared_ptr<InboundLeg> leg_;  // from the first attempt on
 };
 

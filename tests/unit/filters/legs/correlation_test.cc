@@ -95,7 +95,7 @@ TEST_F(CorrelationTest, AnAbandonedRequestIsRememberedBeyondItsDeadline) {
   const auto request = leg(kNow + 5s);
   table.add(request, by_request("r"), kNow);
   EXPECT_FALSE(request->abandoned());
-  table.abandon(request, kNow + 1s);
+  table.abandon(*request, kNow + 1s);
   EXPECT_TRUE(request->abandoned());
   EXPECT_EQ(found(by_request("r"), kNow + 35s - 1ns), 1u);
   EXPECT_EQ(found(by_request("r"), kNow + 35s), 0u);
@@ -106,7 +106,7 @@ TEST_F(CorrelationTest, WithoutADeadlineAnAbandonedRequestIsRememberedFromNowOn)
   for (const auto deadline : {std::optional<TimePoint>{}, std::optional(kNow - 5s)}) {
     const auto request = leg(deadline);
     table.add(request, by_b3("b"), kNow - 10s);
-    table.abandon(request, kNow);
+    table.abandon(*request, kNow);
     EXPECT_EQ(found(by_b3("b"), kNow + 30s - 1ns), 1u);
     EXPECT_EQ(found(by_b3("b"), kNow + 30s), 0u);
   }
@@ -134,7 +134,7 @@ TEST_F(CorrelationTest, AFullTableTakesNothingUntilSomethingExpires) {
   const auto first = leg();
   ASSERT_TRUE(small.add(first, by_request("r"), kNow));
   EXPECT_FALSE(small.add(leg(), by_request("r"), kNow));
-  small.abandon(first, kNow);
+  small.abandon(*first, kNow);
   EXPECT_FALSE(small.add(leg(), by_request("r"), kNow + 29s));
   EXPECT_TRUE(small.add(leg(), by_request("r"), kNow + 30s));
   EXPECT_EQ(small.size(), 1u);
@@ -166,7 +166,7 @@ std::shared_ptr<InboundLeg> abandoned() {
   Correlation table(7);
   auto out = leg();
   table.add(out, by_request("r"), kNow);
-  table.abandon(out, kNow);
+  table.abandon(*out, kNow);
   return out;
 }
 
@@ -206,7 +206,7 @@ void use(Correlation& table, std::uint64_t thread, std::atomic<int>& exact) {
     if (i % 2 == 0) {
       table.remove(*request);
     } else {
-      table.abandon(request, now);
+      table.abandon(*request, now);
     }
   }
 }

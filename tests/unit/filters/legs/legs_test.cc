@@ -315,6 +315,7 @@ TEST_F(Legs, AFullTableIsCounted) {
   Shared shared{full, sidecar.node, sidecar.stats};
   Call<Inbound> in(sidecar, {{"x-request-id", "r"}});
   Inbound filter(shared, in.stream, sidecar.worker);
+  filter.on_request_head(in.head, true);
   filter.on_attempt_head(in.head, {});
   EXPECT_EQ(sidecar.count(sidecar.stats.legs.inbound_overflow), 1);
 }
