@@ -81,7 +81,7 @@ class RetryStats {
   Counter retry_success = scope_.counter("retry_success");  // the final answer was good
   Counter budget_denied = scope_.counter("budget_denied");  // by any part of the budget
   Counter retry_after_unreadable = scope_.counter("retry_after_unreadable");
-  Counter hedges = scope_.counter("hedges");                // attempts beside another one
+  Counter hedges = scope_.counter("hedges");  // attempts beside another one
   Counter hedges_won = scope_.counter("hedges_won");
   Counter hedges_refused = scope_.counter("hedges_refused");
   Counter budget_shadow_denied = scope_.counter("budget_shadow_denied");
