@@ -451,12 +451,14 @@ void Router::on_stream_over() {
     cells().add(stats().retry.retries_waiting, -1);
   }
   if (hedge_) {
-    hedge_->timer.reset();
-    if (Attempt* rival = hedge_->rival()) cancel(*rival);
+    if (hedge_->timer) hedge_->timer->cancel();
+    if (Attempt* rival = hedge_->rival()) {
+      cancel(*rival);
+      drop(rival);
+    }
   }
   if (attempt_) cancel(*attempt_);
   ticket_.reset();
-  if (hedge_) hedge_->take_rival().ticket.reset();
   account_.reset();
   if (replay_) replay_->release();
 }
