@@ -52,7 +52,8 @@ void Router::start_attempt() {
   Attempt::Owner& self = *this;
   attempt_ = std::make_unique<Attempt>(self, worker_, *cluster_, number, std::move(host),
                                        *std::move(pass), action_->priority, attempt_timeouts());
-  if (hedge_ && !is_retry) watch_patience();
+  // Like the per-try clock it stands still while the client sends.
+  if (hedge_ && !is_retry && downstream_.request_ended()) watch_patience();
   attempt_->start();
 }
 

@@ -154,6 +154,7 @@ void Router::prepare_head(http::RequestHead& head) {
 // The route timeout covers all attempts and waits from here, whatever the router is doing
 // meanwhile.
 void Router::request_complete() {
+  if (hedge_ && attempt_ && attempt_->number() == 1) watch_patience();
   if (timeout_ == Duration::zero()) return;
   route_deadline_ = worker_.loop.now() + timeout_;
   watch_deadline();

@@ -167,6 +167,18 @@ TEST(Hedge, APostIsHedgedOnlyWithTheClientsKey) {
   }
 }
 
+TEST(Hedge, ThePatienceBeginsWhenTheRequestIsWhole) {
+  ScriptedUpstream upstream(first_is_silent(http_response(200, "second")));
+  RunningProxy proxy(one_route(upstream.endpoint(), kAfter10ms));
+  WireConnection client = proxy.connect();
+  client.send("PUT / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\nh");
+  EXPECT_FALSE(client.readable_within(50));
+  EXPECT_EQ(proxy.stat("cluster.app.hedges"), 0);
+  client.send("i");
+  EXPECT_EQ(client.read_response()->body, "second");
+  EXPECT_EQ(proxy.stat("cluster.app.hedges"), 1);
+}
+
 TEST(Hedge, TheBudgetMayRefuse) {
   ScriptedUpstream upstream(silent());
   RunningProxy proxy(one_route(upstream.endpoint(), kAfter10ms + ", timeout: 200ms",
