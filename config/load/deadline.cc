@@ -10,11 +10,25 @@ namespace {
 using Form = DeadlineFilter::Form;
 using Header = DeadlineFilter::Header;
 
+constexpr std::string_view kUsual[] = {"x-deadline", "x-request-deadline",
+                                       "x-envoy-expected-rq-timeout-ms", "grpc-timeout"};
+
+bool is_usual(std::string_view name) {
+  return std::find(std::begin(kUsual), std::end(kUsual), name) != std::end(kUsual);
+}
+
+bool read_name(const Cursor& c, std::string& name) {
+  if (!read_changed_header_name(c, name)) return false;
+  if (!is_usual(name)) return true;
+  c.error("\"" + name + "\" is read anyway, in its own form");
+  return false;
+}
+
 // A name alone holds a time of day.
 void read_header(Cursor c, std::vector<Header>& out) {
   Header header;
   if (c.is_scalar()) {
-    if (read_header_name(c, header.name)) out.push_back(std::move(header));
+    if (read_name(c, header.name)) out.push_back(std::move(header));
     return;
   }
   if (!c.is_mapping_or_error()) return;
@@ -23,15 +37,14 @@ void read_header(Cursor c, std::vector<Header>& out) {
   c.read_word<Form>(
       "form", header.form,
       {{"absolute", Form::kAbsolute}, {"relative", Form::kRelative}, {"grpc", Form::kGrpc}});
-  const bool named = name && read_header_name(name, header.name);
+  const bool named = name && read_name(name, header.name);
   c.no_other_keys("DeadlineHeader");
   if (named) out.push_back(std::move(header));
 }
 
 // Only what can be read by the next Damper is worth telling it.
 void read_emit(const std::vector<Cursor>& items, DeadlineFilter& out) {
-  std::vector<std::string_view> known = {"x-deadline", "x-request-deadline",
-                                         "x-envoy-expected-rq-timeout-ms", "grpc-timeout"};
+  std::vector<std::string_view> known(std::begin(kUsual), std::end(kUsual));
   for (const Header& header : out.headers) known.push_back(header.name);
   out.emit.clear();
   for (const Cursor& item : items) {

@@ -1,6 +1,7 @@
 #include "filters/deadline/deadline.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "filters/deadline/refusal.h"
 #include "route/entry.h"
@@ -64,21 +65,47 @@ void DeadlinePolicy::emit(const std::string& name) {
   }
 }
 
-stream::Verdict Deadline::on_request_head(http::RequestHead& head, bool) {
+stream::Verdict Deadline::on_request_head(http::RequestHead& head, bool end) {
   if (policy_.settings.learn_cost && !policy_.from_application) {
     operation_ = &policy_.learned.operation(stream_.route()->label, head.operation());
   }
   const Told told = read_carriers(head);
   std::optional<Duration> left = settle(told);
-  if (!left) left = policy_.settings.if_none;
-  if (left) {
-    stream_.tighten_deadline(stream_.scheduler().now() + std::min(*left, policy_.settings.max));
+  if (!end && !policy_.from_application && told.timeout_alone) {
+    left_from_end_ = std::exchange(left, std::nullopt);
+  } else if (!left) {
+    left = policy_.settings.if_none;
   }
+  if (left) keep(*left);
   if (const auto least = policy_.settings.min_attempt_time)
     stream_.record().min_attempt_time = *least;
   const auto deadline = stream_.deadline();  // another filter's may be nearer
   if (!deadline) return stream::Continue{};
   return judge(*deadline - stream_.scheduler().now());
+}
+
+// In shadow a deadline that is past is only counted.
+void Deadline::keep(Duration left) {
+  const bool in_shadow = policy_.settings.mode == config::FilterMode::kShadow;
+  if (in_shadow && left <= Duration::zero()) {
+    worker_.cells.add(policy_.stats.deadline_shadow_rejected);
+    return;
+  }
+  stream_.tighten_deadline(stream_.scheduler().now() + std::min(left, policy_.settings.max));
+}
+
+stream::Verdict Deadline::on_request_body(Buffer&, bool end) {
+  if (end) request_ended();
+  return stream::Continue{};
+}
+
+stream::Verdict Deadline::on_request_trailers(http::Fields&) {
+  request_ended();
+  return stream::Continue{};
+}
+
+void Deadline::request_ended() {
+  if (const auto left = std::exchange(left_from_end_, std::nullopt)) keep(*left);
 }
 
 Deadline::Told Deadline::read_carriers(const http::RequestHead& head) {
@@ -94,6 +121,7 @@ Deadline::Told Deadline::read_carriers(const http::RequestHead& head) {
     came_ |= DeadlinePolicy::bit(i);
     keep_nearest(carrier.form == Form::kAbsolute ? told.absolute : told.relative, *left);
   }
+  told.timeout_alone = came_ == DeadlinePolicy::bit(kExpectedTimeout);
   return told;
 }
 

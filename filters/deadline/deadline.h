@@ -55,6 +55,8 @@ class Deadline final : public stream::Filter {
       : policy_(policy), stream_(stream), worker_(worker) {}
 
   stream::Verdict on_request_head(http::RequestHead& head, bool end) override;
+  stream::Verdict on_request_body(Buffer& body, bool end) override;
+  stream::Verdict on_request_trailers(http::Fields& trailers) override;
   void on_attempt_head(http::RequestHead& head, const stream::AttemptTime& time) override;
   void on_done(const stream::AccessRecord& record) override;
 
@@ -62,12 +64,15 @@ class Deadline final : public stream::Filter {
   struct Told {
     std::optional<Duration> relative;
     std::optional<Duration> absolute;
+    bool timeout_alone = false;  // Envoy's header, and no other word
   };
 
   Told read_carriers(const http::RequestHead& head);
   std::optional<Duration> settle(const Told& told);
   std::optional<Duration> believe(Duration absolute);
   std::optional<stream::ExpectedCost> expected_cost() const;
+  void keep(Duration left);
+  void request_ended();
   stream::Verdict judge(Duration left);
   stream::Verdict refuse();
 
@@ -75,6 +80,8 @@ class Deadline final : public stream::Filter {
   stream::StreamContext& stream_;
   http::Worker& worker_;
   DeadlinePolicy::Carriers came_ = 0;
+  // Of a request that is still being sent: Envoy's route timeout, which runs from its end.
+  std::optional<Duration> left_from_end_;
   LearnedCost::Operation* operation_ = nullptr;  // null: nothing is learned
 };
 

@@ -105,7 +105,7 @@ std::optional<WallTime> parse_rfc3339(std::string_view text) {
   if (!fraction) return std::nullopt;
   const auto offset = take_offset(text);
   if (!offset || !text.empty()) return std::nullopt;
-  constexpr std::chrono::sys_days kFirst{std::chrono::year(1700) / 1 / 1};
+  constexpr std::chrono::sys_days kFirst{std::chrono::year(1970) / 1 / 1};
   constexpr std::chrono::sys_days kLast{std::chrono::year(2200) / 1 / 1};
   const auto day = std::clamp(*date, kFirst, kLast);
   return WallTime(day) + *time + *fraction - *offset;

@@ -70,12 +70,18 @@ bool RetryState::is_wanted(const Outcome& outcome) const {
   return !is_failure(outcome) && !(has_policy() && matches(*policy_, outcome, request_));
 }
 
+void RetryState::failed_beside(const Outcome& outcome, const Situation& situation,
+                               upstream::BudgetAccount& budget) const {
+  if (has_policy() && matches(*policy_, outcome, request_)) {
+    budget.failure(cause(outcome, situation));
+  }
+}
+
 std::optional<upstream::RetryTicket> RetryState::hedge(const Situation& situation,
                                                        upstream::BudgetAccount& budget,
                                                        TimePoint now) {
   const std::uint32_t most = policy_ ? policy_->num_retries : 1;
-  const bool owned_above = situation.heed_marks && request_.owned_above;
-  if (situation.response_started || !request_.repeatable || owned_above ||
+  if (situation.response_started || !request_.repeatable || request_.owned_above ||
       !situation.body_replayable || retries_ >= most || !fits(Duration::zero(), situation) ||
       situation.live != LiveMode::kNormal || situation.breaker_open) {
     return std::nullopt;
@@ -89,7 +95,7 @@ std::optional<upstream::RetryTicket> RetryState::hedge(const Situation& situatio
 
 // What is against a retry of an outcome that retry_on matches, before time and money are asked.
 Verdict RetryState::refusal(const Outcome& outcome, const Situation& situation) const {
-  const bool marked = situation.heed_marks && (request_.owned_above || forbids_retry(outcome));
+  const bool marked = request_.owned_above || (situation.heed_marks && forbids_retry(outcome));
   if (marked || vetoed_by_ratelimit(*policy_, outcome)) return Verdict::kMarked;
   if (!may_repeat_after(outcome, request_.repeatable, *policy_)) return Verdict::kNotIdempotent;
   if (!situation.body_replayable) return Verdict::kBodyLost;

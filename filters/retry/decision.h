@@ -60,6 +60,10 @@ class RetryState {
   // another one is not good enough then.
   bool is_wanted(const Outcome& outcome) const;
 
+  // An attempt failed while another one runs, which decides what follows.
+  void failed_beside(const Outcome& outcome, const Situation& situation,
+                     upstream::BudgetAccount& budget) const;
+
   // A further attempt beside one that runs: the cause is "hedge". Only for requests that may be
   // repeated; it is one of num_retries (without a policy there is one). Nothing: there is none.
   std::optional<upstream::RetryTicket> hedge(const Situation& situation,

@@ -49,6 +49,12 @@ void Attempt::run_clock() {
   per_try_->arm(per_try_left_);
 }
 
+void Attempt::restart_clock() {
+  if (ended() || (per_try_ && per_try_->armed())) return;
+  per_try_left_ = timeouts_.per_try;
+  run_clock();
+}
+
 void Attempt::stop_clock() {
   if (!per_try_ || !per_try_->armed()) return;
   per_try_->cancel();

@@ -64,6 +64,7 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
 
   void pause_response();
   void resume_response();
+  void restart_clock();  // it has another per-try time, if it has used one up
   void head_accepted();  // the response goes downstream: its head was in time
   void cancel();         // really: the request is reset or its connection closed, its place is free
   void abandon();        // the answer is not wanted, but its connection is

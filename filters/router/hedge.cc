@@ -60,10 +60,14 @@ Attempt* Router::other_than(const Attempt& attempt) const {
 // One of two has ended (null: the younger never began): the other one goes on alone.
 void Router::drop(Attempt* loser) {
   Hedge::Running rival = hedge_->take_rival();
-  if (loser == rival.attempt.get()) return hedge_->keep(std::move(rival.attempt));
-  if (attempt_) hedge_->keep(std::move(attempt_));
-  attempt_ = std::move(rival.attempt);
-  ticket_ = std::move(rival.ticket);
+  if (loser == rival.attempt.get()) {
+    hedge_->keep(std::move(rival.attempt));
+  } else {
+    if (attempt_) hedge_->keep(std::move(attempt_));
+    attempt_ = std::move(rival.attempt);
+    ticket_ = std::move(rival.ticket);
+  }
+  if (!over_ && !response_started_) attempt_->restart_clock();
 }
 
 // Nobody wants its answer any more.

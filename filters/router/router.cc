@@ -102,11 +102,15 @@ void Router::on_attempt_connected(Attempt& attempt) {
 void Router::write_attempt_headers(const Attempt& attempt) {
   http::Fields& fields = head_->fields;
   write_attempt_count(attempt.number());
-  if (route_.virtual_host->include_is_timeout_retry_header && attempt.number() > 1) {
-    fields.set(HeaderId::kXEnvoyIsTimeoutRetry, timed_out_before_ ? "true" : "false");
+  if (route_.virtual_host->include_is_timeout_retry_header) {
+    fields.remove(HeaderId::kXEnvoyIsTimeoutRetry);
+    if (attempt.number() > 1) {
+      fields.set(HeaderId::kXEnvoyIsTimeoutRetry, timed_out_before_ ? "true" : "false");
+    }
   }
   fields.remove(HeaderId::kXEnvoyExpectedRqTimeoutMs);
-  const Duration expected = expected_timeout();
+  const stream::AttemptTime time = attempt_time();
+  const Duration expected = expected_timeout(time);
   if (expected > Duration::zero() && !options_.http.suppress_envoy_headers) {
     const std::string ms = std::to_string(std::max<std::int64_t>(milliseconds(expected), 1));
     fields.set(HeaderId::kXEnvoyExpectedRqTimeoutMs, ms);
@@ -115,9 +119,6 @@ void Router::write_attempt_headers(const Attempt& attempt) {
     fields.set(HeaderId::kGrpcTimeout, http::format_grpc_timeout(expected));
   }
   if (action_->auto_host_rewrite) head_->set_authority(attempt.host()->hostname);
-  stream::AttemptTime time{.left = time_left(), .per_try = std::nullopt};
-  if (!time.left && timeout_ > Duration::zero()) time.left = timeout_;
-  if (per_try_timeout_ > Duration::zero()) time.per_try = per_try_timeout_;
   downstream_.prepare_attempt(*head_, time);
 }
 
@@ -130,19 +131,25 @@ void Router::write_attempt_count(std::size_t number) {
   std::string text;
   append_number(text, count);
   head_->fields.set(HeaderId::kXEnvoyAttemptCount, text);
+  // The head is that of the attempt before, or of a hedge that was connected first.
+  head_->fields.remove(HeaderId::kGrpcPreviousRpcAttempts);
   if (count > 1 && head_->is_grpc()) {
     head_->fields.set(HeaderId::kGrpcPreviousRpcAttempts, std::to_string(count - 1));
   }
 }
 
-// How long we will wait for this attempt; 0: for ever.
-Duration Router::expected_timeout() const {
-  Duration expected = time_left().value_or(timeout_);
-  if (per_try_timeout_ > Duration::zero()) {
-    expected =
-        expected > Duration::zero() ? std::min(expected, per_try_timeout_) : per_try_timeout_;
-  }
-  return expected;
+// While the client still sends, the route timeout does not run, and nobody is told of it: the next
+// proxy would count it from now.
+stream::AttemptTime Router::attempt_time() const {
+  stream::AttemptTime time{.left = time_left(), .per_try = std::nullopt};
+  if (per_try_timeout_ > Duration::zero()) time.per_try = per_try_timeout_;
+  return time;
+}
+
+// How long we will wait for this attempt; 0: for ever, or nobody knows yet.
+Duration Router::expected_timeout(const stream::AttemptTime& time) {
+  if (time.left && time.per_try) return std::min(*time.left, *time.per_try);
+  return time.left.value_or(time.per_try.value_or(Duration::zero()));
 }
 
 // --- The response --------------------------------------------------------------------------------
@@ -165,6 +172,7 @@ void Router::on_attempt_head(Attempt& attempt, http::ResponseHead&& head, bool e
     if (!retries_->is_wanted(outcome)) {  // the other one may still be
       stats().retried_rq.count(cells(), head.status);
       note_outcome(&attempt, outcome);
+      retries_->failed_beside(outcome, situation(), *account_);
       attempt.abandon();
       return drop(&attempt);
     }
@@ -251,6 +259,7 @@ void Router::failed(Attempt* attempt, const AttemptFailure& failure) {
   }
   if (hedge_ && hedge_->rival()) {  // the other one may still answer
     note_outcome(attempt, outcome);
+    retries_->failed_beside(outcome, situation(), *account_);
     drop(attempt);
     if (outcome.failure == Failure::kPerTryTimeout && hedge_->on_per_try_timeout()) try_hedge();
     return;
@@ -277,7 +286,7 @@ bool Router::try_again(Attempt* attempt, const Outcome& outcome) {
 retry::Situation Router::situation() const {
   return {.response_started = response_started_,
           .body_replayable = replay_->keeps(),
-          .heed_marks = layer_marks(),
+          .heed_marks = layer_marks() && !cluster_->config().ignore_marks,
           .next_host_is_well =
               cluster_->any_well_host_but(tried_.empty() ? nullptr : tried_.back().get()),
           .time_left = time_left(),
@@ -336,7 +345,19 @@ void Router::note_outcome(Attempt* attempt, const Outcome& outcome) {
   noted.duration = worker_.loop.now() - attempt->started();
   if (outcome.response) cluster_->attempt_latency().add(noted.duration, worker_.loop.now());
   cells().record(stats().retry.attempt_time(number), noted.duration);
-  if (outcome.failure != Failure::kOverflow) report_to_host(*attempt, outcome);
+  if (tells_of_host(outcome, noted.duration)) report_to_host(*attempt, outcome);
+}
+
+// A caller that had less time than the host usually takes says nothing about the host.
+bool Router::tells_of_host(const Outcome& outcome, Duration took) const {
+  if (outcome.failure == Failure::kOverflow) return false;
+  if (outcome.failure != Failure::kRouteTimeout) return true;
+  const bool own =
+      route_deadline_ && (!record().deadline || *route_deadline_ <= *record().deadline);
+  if (own) return true;
+  constexpr std::uint64_t kLeastSamples = 20;
+  const auto usual = cluster_->attempt_latency().percentile(95, kLeastSamples, worker_.loop.now());
+  return usual && took > *usual;
 }
 
 void Router::report_to_host(Attempt& attempt, const Outcome& outcome) {

@@ -68,7 +68,8 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   void refuse_attempt(const AttemptFailure& why);
   void write_attempt_headers(const Attempt& attempt);
   void write_attempt_count(std::size_t number);
-  Duration expected_timeout() const;
+  stream::AttemptTime attempt_time() const;
+  static Duration expected_timeout(const stream::AttemptTime& time);
   AttemptTimeouts attempt_timeouts() const;
   std::optional<Duration> time_left() const;
   void on_route_timeout();
@@ -90,6 +91,7 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   void failed(Attempt* attempt, const AttemptFailure& failure);
   void note_shadow();
   void note_outcome(Attempt* attempt, const retry::Outcome& outcome);
+  bool tells_of_host(const retry::Outcome& outcome, Duration took) const;
   void report_to_host(Attempt& attempt, const retry::Outcome& outcome);
   void retry_later(retry::Retry&& retry);
   void give_up(std::size_t number, retry::Verdict verdict);

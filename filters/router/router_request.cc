@@ -118,9 +118,7 @@ void Router::take_grpc_timeout(const http::RequestHead& head) {
 }
 
 // A layer that is not asked to work alone sends and heeds marks (semantics.md §7).
-bool Router::layer_marks() const {
-  return action_->layer != config::LayerRole::kEvery && !cluster_->config().ignore_marks;
-}
+bool Router::layer_marks() const { return action_->layer != config::LayerRole::kEvery; }
 
 void Router::choose_timeouts(const http::RequestHead& head) {
   if (options_.http.respect_expected_rq_timeout && downstream_.may_steer()) {
@@ -155,8 +153,7 @@ void Router::prepare_head(http::RequestHead& head) {
 // meanwhile.
 void Router::request_complete() {
   if (hedge_ && attempt_ && attempt_->number() == 1) watch_patience();
-  if (timeout_ == Duration::zero()) return;
-  route_deadline_ = worker_.loop.now() + timeout_;
+  if (timeout_ > Duration::zero()) route_deadline_ = worker_.loop.now() + timeout_;
   watch_deadline();
 }
 

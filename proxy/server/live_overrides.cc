@@ -60,15 +60,14 @@ Result<LiveOverride> parse_live_override(const AdminQuery& query) {
     return bad(name, value, "unknown; the parameters are mode, for and ratio");
   }
   LiveOverride out;
-  if (!query.has("mode") && !query.has("ratio")) {
+  if (!query.has("mode")) {
     return Error{Errc::kInvalid, Side::kLocal,
-                 "say mode, ratio or both, and for how long with for"};
+                 "mode is missing: normal, connect_failure_only or off; ratio and for may follow"};
   }
-  if (const auto text = query.get("mode"); query.has("mode")) {
-    const auto mode = parse_mode(text);
-    if (!mode) return bad("mode", text, "allowed are normal, connect_failure_only and off");
-    out.mode = *mode;
-  }
+  const auto mode_text = query.get("mode");
+  const auto mode = parse_mode(mode_text);
+  if (!mode) return bad("mode", mode_text, "allowed are normal, connect_failure_only and off");
+  out.mode = *mode;
   if (const auto text = query.get("for"); query.has("for")) {
     out.hold = config::parse_duration(text);
     if (!out.hold || *out.hold <= Duration::zero()) {

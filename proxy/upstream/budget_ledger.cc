@@ -112,7 +112,7 @@ void BudgetLedger::success(Scope& scope, unsigned worker, TimePoint now) {
 void BudgetLedger::failure(RetryCause cause) {
   if (bucket_.most.load(std::memory_order_relaxed) == 0) return;
   const std::lock_guard lock(mu_);
-  bucket_.add(-kToken * cost_of(cause));
+  bucket_.add(-kToken * (cause == RetryCause::kTimeout ? cost_of(cause) : 1));
 }
 
 // Slots of another width mean other times, so a new width empties the cell. Only its own worker may
@@ -185,7 +185,8 @@ bool BudgetLedger::would_refuse(TimePoint now) const {
 
 std::optional<BudgetPart> BudgetLedger::refusing_part(const Scope& scope, RetryCause cause,
                                                       TimePoint now) const {
-  if (rules_.disabled) return std::nullopt;
+  const bool overridden = ratio_override_.load(std::memory_order_relaxed) >= 0;
+  if (rules_.disabled && !overridden) return std::nullopt;
   if (!concurrency_allows(scope)) return BudgetPart::kConcurrency;
   if (!window_allows(scope, cause, window_slot(now))) return BudgetPart::kWindow;
   if (!rate_allows(cost_of(cause), rate_slot(now))) return BudgetPart::kRate;
@@ -229,12 +230,11 @@ bool BudgetLedger::window_allows(const Scope& scope, RetryCause cause, std::int6
     floor = std::min<std::uint64_t>(floor, 1);
   const std::uint64_t earned = share(rule->ratio_percent, credits_at(scope, current));
   const std::uint32_t cost = cost_of(cause);
-  if (cause == RetryCause::kHedge &&
-      2 * (scope.hedges_.sum(current) + cost) > std::max(floor, earned)) {
-    return false;
-  }
-  return scope.window_.sum(current) + cost <= earned ||
-         whole_->window_.sum(current) + cost <= floor;
+  const auto fits = [&](const Scope& s, std::uint64_t most) {
+    const bool half = cause != RetryCause::kHedge || 2 * (s.hedges_.sum(current) + cost) <= most;
+    return half && s.window_.sum(current) + cost <= most;
+  };
+  return fits(scope, earned) || fits(*whole_, floor);
 }
 
 bool BudgetLedger::rate_allows(std::uint32_t cost, std::int64_t current) const {

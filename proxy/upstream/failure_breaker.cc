@@ -52,6 +52,7 @@ std::optional<FailureBreaker::Pass> FailureBreaker::admit_probe(TimePoint now) {
     enter(State::kHalfOpen);
   }
   const Phase phase = phase_.load(std::memory_order_relaxed);
+  if (phase.state == State::kOff) return Pass();  // a reload took the rules away meanwhile
   if (phase.state == State::kHalfOpen) {
     if (probes_running_ + probes_succeeded_ >= rules_->probes) return std::nullopt;
     ++probes_running_;

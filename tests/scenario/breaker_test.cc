@@ -36,6 +36,17 @@ TEST(Breaker, OpensRefusesAtOnceAndSaysSoEverywhere) {
   EXPECT_EQ(lines[2], "UO circuit_breaker_open -");
 }
 
+TEST(Breaker, ACallerWithoutTimeSaysNothingAboutTheCluster) {
+  ScriptedUpstream upstream(silent());
+  RunningProxy proxy(one_route(upstream.endpoint(), "timeout: 100ms", breaker("60s")));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(proxy.get("/", "x-envoy-expected-rq-timeout-ms: 5\r\n").status(), 504);
+  }
+  EXPECT_EQ(proxy.stat("cluster.app.breaker.opened"), 0);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(proxy.get().status(), 504);  // our own timeout does
+  EXPECT_EQ(proxy.stat("cluster.app.breaker.opened"), 1);
+}
+
 TEST(Breaker, AProbeThatSucceedsClosesIt) {
   ScriptedUpstream upstream(in_turn({"", "", http_response(200, "well again")}));
   RunningProxy proxy(one_route(upstream.endpoint(), "", breaker("1ms")));

@@ -63,7 +63,7 @@ TEST(Damping, ARatioReplacesThatOfTheBudget) {
                                "circuit_breakers: { thresholds: [ { retry_budget: { window: { "
                                "ratio: 10%, min_retries: 0 } } } ] }"));
   for (int i = 0; i < 20; ++i) proxy.get();
-  proxy.admin("POST", "/retry/clusters/app?ratio=0%");
+  proxy.admin("POST", "/retry/clusters/app?mode=normal&ratio=0%");
   proxy.get();
   EXPECT_EQ(proxy.stat("cluster.app.retry_refused.budget_window"), 1);
   proxy.admin("POST", "/retry/clusters/app?mode=normal");

@@ -125,6 +125,33 @@ TEST(Deadlines, InShadowNothingIsRefused) {
   EXPECT_EQ(proxy.stat("http.in.deadline_rejected"), 0);
 }
 
+TEST(Deadlines, InShadowNotEvenAPastOneIsRefused) {
+  ScriptedUpstream upstream(always(http_response(200, "")));
+  RunningProxy proxy(one_route(upstream.endpoint(), "", "", filter("mode: shadow")));
+  EXPECT_EQ(proxy.get("/", "x-deadline: 1000\r\n").status(), 200);
+  EXPECT_EQ(proxy.stat("http.in.deadline_shadow_rejected"), 1);
+}
+
+// Neither proxy's route timeout runs while the client sends, and none takes the other's for a
+// deadline.
+TEST(Deadlines, ASlowUploadPassesThroughTwoProxies) {
+  ScriptedUpstream upstream(always(http_response(200, "all of it")));
+  RunningProxy inner(one_route(upstream.endpoint(), "timeout: 100ms"));
+  RunningProxy outer(one_route("127.0.0.1:" + std::to_string(inner.port()), "timeout: 100ms"));
+  for (const RunningProxy* proxy : {&inner, &outer}) {
+    WireConnection client = proxy->connect();
+    client.send(
+        "POST / HTTP/1.1\r\nhost: a\r\nx-envoy-expected-rq-timeout-ms: 100\r\n"
+        "transfer-encoding: chunked\r\n\r\n3\r\nall\r\n");
+    EXPECT_FALSE(client.readable_within(300));
+    client.send("0\r\n\r\n");
+    EXPECT_EQ(client.read_response()->status(), 200);
+  }
+  for (const WireMessage& attempt : upstream.requests()) {
+    EXPECT_EQ(attempt.field("x-envoy-expected-rq-timeout-ms"), std::nullopt);
+  }
+}
+
 TEST(Deadlines, APastOneIsRefusedAtOnceOnBothSides) {
   for (const auto* direction : {"inbound", "outbound"}) {
     for (const std::string& header : {std::string("x-deadline: 1000\r\n"),

@@ -255,6 +255,28 @@ TEST(Hedge, IfBothFailAFurtherRetryMayFollow) {
   EXPECT_EQ(client.read_response()->body, "third");
 }
 
+TEST(Hedge, IfTheHedgeFailsTheOriginalGetsAnotherPerTryTime) {
+  ScriptedUpstream upstream([](ScriptedUpstream& self, WireConnection& connection, int number) {
+    while (self.receive(connection)) {
+      if (number == 0) {
+        connection.wait_for_close();
+        return;
+      }
+      if (!connection.send(number == 1 ? http_response(503, "busy", "connection: close\r\n")
+                                       : http_response(200, "third"))) {
+        return;
+      }
+    }
+  });
+  RunningProxy proxy(
+      one_route(upstream.endpoint(),
+                "timeout: 0s, hedge_policy: { hedge_on_per_try_timeout: true }, " +
+                    retry("5xx", "per_try_timeout: 50ms, num_retries: 3"),
+                "circuit_breakers: { thresholds: [ { retry_budget: { disabled: true } } ] }"));
+  EXPECT_EQ(proxy.get().body, "third");
+  EXPECT_EQ(upstream.requests().size(), 3u);
+}
+
 TEST(Hedge, TheRouteTimeoutCancelsBoth) {
   LogFile log;
   ScriptedUpstream upstream(silent());

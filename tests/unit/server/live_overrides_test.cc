@@ -19,10 +19,10 @@ TEST(LiveOverride, IsReadFromParameters) {
       {"mode=off", {.mode = LiveMode::kOff}},
       {"mode=normal&format=json", {.mode = LiveMode::kNormal}},
       {"mode=connect_failure_only&for=10m", {.mode = LiveMode::kConnectFailureOnly, .hold = 10min}},
-      {"ratio=5%", {.ratio_percent = 5}},
-      {"ratio=0.25&for=1s", {.ratio_percent = 25, .hold = 1s}},
-      {"ratio=100%", {.ratio_percent = 100}},
-      {"ratio=0", {.ratio_percent = 0}}};
+      {"mode=normal&ratio=5%", {.ratio_percent = 5}},
+      {"mode=normal&ratio=0.25&for=1s", {.ratio_percent = 25, .hold = 1s}},
+      {"mode=normal&ratio=100%", {.ratio_percent = 100}},
+      {"mode=normal&ratio=0", {.ratio_percent = 0}}};
   for (const auto& [text, expected] : cases) {
     const auto said = parse(text);
     ASSERT_TRUE(said) << text;
@@ -32,17 +32,17 @@ TEST(LiveOverride, IsReadFromParameters) {
 
 TEST(LiveOverride, ABadValueIsRefusedWithWhatIsAllowed) {
   const std::pair<const char*, const char*> cases[] = {
-      {"", "say mode, ratio or both"},
-      {"for=10m", "say mode, ratio or both"},
+      {"", "mode is missing"},
+      {"ratio=5%&for=10m", "mode is missing"},
       {"mode=on", "mode=on: allowed are normal, connect_failure_only and off"},
       {"mode=", "allowed are normal"},
       {"mode=off&for=0s", "allowed is a duration above 0"},
       {"mode=off&for=10", "for=10: allowed is a duration"},
       {"mode=off&for=-1s", "allowed is a duration"},
-      {"ratio=101%", "ratio=101%: allowed is 0% to 100%, or 0 to 1"},
-      {"ratio=1.1", "allowed is 0% to 100%"},
-      {"ratio=-1%", "allowed is 0% to 100%"},
-      {"ratio=many", "allowed is 0% to 100%"},
+      {"mode=off&ratio=101%", "ratio=101%: allowed is 0% to 100%, or 0 to 1"},
+      {"mode=off&ratio=1.1", "allowed is 0% to 100%"},
+      {"mode=off&ratio=-1%", "allowed is 0% to 100%"},
+      {"mode=off&ratio=many", "allowed is 0% to 100%"},
       {"mod=off", "mod=off: unknown; the parameters are mode, for and ratio"}};
   for (const auto& [text, why] : cases) {
     const auto said = parse(text);

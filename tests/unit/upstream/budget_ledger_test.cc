@@ -300,12 +300,12 @@ TEST(BudgetLedger, TheBucketStopsRetriesAtHalfAndSuccessesFillIt) {
   EXPECT_EQ(l.retry(), "throttle");
 }
 
-TEST(BudgetLedger, ATimeoutTakesSeveralTokensAndARefusedConnectionNone) {
+TEST(BudgetLedger, ATimeoutTakesSeveralTokensAndARefusedConnectionOne) {
   Ledger l(with({.throttle = config::BudgetThrottle{.max_tokens = 10}}));
-  for (int i = 0; i < 20; ++i) l.budget.failure(RetryCause::kUnprocessed);
   l.budget.failure(RetryCause::kTimeout);
+  l.budget.failure(RetryCause::kUnprocessed);
   EXPECT_EQ(l.retry(), "ok");
-  l.budget.failure(RetryCause::kTimeout);
+  l.budget.failure(RetryCause::kUnprocessed);
   EXPECT_EQ(l.retry(), "throttle");
 }
 
@@ -396,6 +396,20 @@ TEST(BudgetLedger, HedgesGetAtMostHalfOfTheWindow) {
   EXPECT_EQ(quiet.retries(100, RetryCause::kHedge), 1);
 }
 
+TEST(BudgetLedger, HedgesOfAllScopesGetHalfOfTheFloorTogether) {
+  ScopedLedger l(with({.window = BudgetWindow{.min_retries = 3}, .scope = kRoute}));
+  int hedged = 0;
+  for (const char* name : {"a", "b", "c"}) {
+    auto answer = l.budget.try_retry(l.route(name), RetryCause::kHedge, l.now);
+    if (auto* ticket = std::get_if<BudgetLedger::Ticket>(&answer)) {
+      l.tickets.push_back(std::move(*ticket));
+      ++hedged;
+    }
+  }
+  EXPECT_EQ(hedged, 1);
+  EXPECT_EQ(l.retries_of("d", 10), 2);  // the rest of the floor is for failures
+}
+
 TEST(BudgetLedger, AnOperatorsRatioHoldsInsteadOfTheWindows) {
   Ledger l(window({.ratio_percent = 10, .min_retries = 0}));
   l.successes(100);
@@ -404,8 +418,9 @@ TEST(BudgetLedger, AnOperatorsRatioHoldsInsteadOfTheWindows) {
   l.budget.override_ratio(std::nullopt);
   EXPECT_EQ(l.retries(100), 8);
   Ledger none(with({.disabled = true}));
+  EXPECT_EQ(none.retries(10), 10);
   none.budget.override_ratio(0);
-  EXPECT_EQ(none.retries(100), 100);
+  EXPECT_EQ(none.retry(), "window");
 }
 
 // The rule as it is written, over a list of everything that happened and with exact times.

@@ -38,6 +38,7 @@ TEST(DeadlineForms, AreRead) {
       {Form::kAbsolute, "2026-11-30T13:00:01+01:00", 1s},
       {Form::kAbsolute, "2026-11-30T06:30:01-05:30", 1s},
       {Form::kAbsolute, "9999-12-31T23:59:59Z", 24h},
+      {Form::kAbsolute, "0001-01-01T00:00:00Z", -kNoonMs * 1ms},  // Go's zero time
       {Form::kAbsolute, "soon", std::nullopt},
   };
   for (const Case& c : cases) EXPECT_EQ(read(c.form, c.text, kNoon), c.left) << c.text;

@@ -416,10 +416,11 @@ TEST(Decision, WhatSpeaksAgainstARetrySpeaksAgainstAHedge) {
   Request in_time;
   in_time.situation.time_left = in_time.situation.min_attempt_time;
   EXPECT_TRUE(hedges(in_time));
-  Request unheeded;
-  unheeded.traits.owned_above = true;
-  unheeded.situation.heed_marks = false;
-  EXPECT_TRUE(hedges(unheeded));
+  // To believe no mark of an upstream does not mean to disobey a layer above.
+  Request owned;
+  owned.traits.owned_above = true;
+  owned.situation.heed_marks = false;
+  EXPECT_FALSE(hedges(owned));
 }
 
 TEST(Decision, HedgesGetHalfOfTheWindow) {
