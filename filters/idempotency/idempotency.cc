@@ -21,6 +21,7 @@ bool fits_tracestate(std::string_view key) {
 
 stream::Verdict Idempotency::on_request_head(http::RequestHead& head, bool) {
   auto key = head.fields.find(settings_.header);
+  if (key && key->empty()) key.reset();
   const bool made = !key && settings_.generate && !retry::is_idempotent_method(head.method);
   if (made) {
     head.fields.set(settings_.header, http::uuid_v4(random_));

@@ -49,7 +49,9 @@ bool Router::choose_cluster(const http::RequestHead& head) {
 void Router::choose_policy(http::RequestHead& head) {
   const config::Cluster& cluster = cluster_->config();
   const bool off = action_->layer == config::LayerRole::kOff;
-  if (!off) policy_ = cluster.retry_policy ? &*cluster.retry_policy : route_.retry_policy;
+  const auto* written = cluster.retry_policy ? &*cluster.retry_policy : route_.retry_policy;
+  if (written) per_try_timeout_ = written->per_try_timeout;  // it bounds the only attempt too
+  if (!off) policy_ = written;
 
   std::optional<bool> told_hedging;
   if (downstream_.may_steer()) {
@@ -129,7 +131,7 @@ void Router::choose_timeouts(const http::RequestHead& head) {
       timeout_ = retry::tighten(timeout_, std::chrono::milliseconds(std::min(*ms, kDay)));
   }
   take_grpc_timeout(head);
-  per_try_timeout_ = policy_ ? policy_->per_try_timeout : Duration::zero();
+  if (policy_) per_try_timeout_ = policy_->per_try_timeout;
   if (timeout_ > Duration::zero() && per_try_timeout_ >= timeout_) per_try_timeout_ = {};
   incoming_attempts_ = retry::attempt_count(head.fields);
 }

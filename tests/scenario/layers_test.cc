@@ -46,6 +46,14 @@ TEST(Layers, AnEntranceRetriesAndAsksTheInnerOnesNotTo) {
   EXPECT_EQ(inner.stat("cluster.app.retry_refused.marked"), 3);
 }
 
+TEST(Layers, RoleOffKeepsThePerTryTimeout) {
+  ScriptedUpstream upstream(silent());
+  RunningProxy proxy(one_route(
+      upstream.endpoint(), "timeout: 0s, layer: off, " + retry("5xx", "per_try_timeout: 20ms")));
+  EXPECT_EQ(proxy.get().status(), 504);
+  EXPECT_EQ(upstream.requests().size(), 1u);
+}
+
 TEST(Layers, RoleOffNeverRetriesAndLeavesItToTheOuterOne) {
   ScriptedUpstream upstream(always(http_response(503, "busy")));
   RunningProxy inner(one_route(upstream.endpoint(), retry("5xx") + ", layer: off"));

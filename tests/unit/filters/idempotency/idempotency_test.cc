@@ -45,6 +45,13 @@ TEST(IdempotencyFilter, MakesAKeyForWhatIsNotIdempotent) {
   }
 }
 
+TEST(IdempotencyFilter, AnEmptyKeyIsNone) {
+  Request made("POST", {{"idempotency-key", ""}});
+  EXPECT_EQ(made.key().size(), 36u);
+  Request left_alone("POST", {{"idempotency-key", ""}}, {.generate = false});
+  EXPECT_EQ(left_alone.stream.access.idempotency_key, "");
+}
+
 TEST(IdempotencyFilter, NoTwoKeysAreAlike) {
   Request first("POST");
   Request second("POST");
