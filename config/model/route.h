@@ -64,6 +64,7 @@ struct RouteAction {
   int cluster_not_found_status = 503;
   // Damper's own.
   LayerRole layer = LayerRole::kNearest;
+  bool marks() const { return layer != LayerRole::kEvery; }  // sends and heeds them
   bool inherit = true;  // take over deadline and marks of the inbound request (architecture.md §6)
   bool operator==(const RouteAction&) const = default;
 };

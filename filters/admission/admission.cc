@@ -5,17 +5,13 @@
 
 #include "base/text.h"
 #include "filters/deadline/refusal.h"
+#include "filters/retry/marks.h"
 
 namespace damper::admission {
 namespace {
 
 using http::HeaderId;
 using stream::Flag;
-
-std::uint64_t number_in(const http::Fields& fields, HeaderId id) {
-  const auto text = fields.find(id);
-  return text ? parse_number(*text).value_or(0) : 0;
-}
 
 // Unmarked: it has surely not been processed, and another replica may have room.
 stream::Reply overloaded(stats::AdmissionStats::Reason reason) {
@@ -34,10 +30,7 @@ bool is_event_stream(const http::ResponseHead& head) {
 
 }  // namespace
 
-bool is_retry(const http::Fields& fields) {
-  return number_in(fields, HeaderId::kXEnvoyAttemptCount) > 1 ||
-         number_in(fields, HeaderId::kGrpcPreviousRpcAttempts) > 0;
-}
+bool is_retry(const http::Fields& fields) { return retry::attempt_count(fields) > 1; }
 
 // --- The way in ----------------------------------------------------------------------------------
 
@@ -136,9 +129,7 @@ void Admission::on_response_head(http::ResponseHead& head, bool) {
 }
 
 void Admission::on_done(const stream::AccessRecord& record) {
-  const bool cut =
-      has(record.flags, Flag::kDownstreamTermination) || has(record.flags, Flag::kDownstreamReset);
-  go_out(cut ? 0 : record.status);
+  go_out(record.client_left() ? 0 : record.status);
 }
 
 stream::Verdict Admission::refuse(Reason reason) {

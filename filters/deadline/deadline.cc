@@ -86,8 +86,7 @@ stream::Verdict Deadline::on_request_head(http::RequestHead& head, bool end) {
 
 // In shadow a deadline that is past is only counted.
 void Deadline::keep(Duration left) {
-  const bool in_shadow = policy_.settings.mode == config::FilterMode::kShadow;
-  if (in_shadow && left <= Duration::zero()) {
+  if (in_shadow() && left <= Duration::zero()) {
     worker_.cells.add(policy_.stats.deadline_shadow_rejected);
     return;
   }
@@ -168,13 +167,13 @@ stream::Verdict Deadline::judge(Duration left) {
   if (left <= Duration::zero()) return refuse();
   const auto cost = expected_cost();
   if (!cost) return stream::Continue{};
-  if (policy_.settings.mode == config::FilterMode::kEnforce) stream_.record().expected_cost = cost;
+  if (!in_shadow()) stream_.record().expected_cost = cost;
   const bool queued = policy_.load && policy_.load->queued.load(std::memory_order_relaxed) > 0;
   return left < (queued ? cost->queued : cost->at_rest) ? refuse() : stream::Continue{};
 }
 
 stream::Verdict Deadline::refuse() {
-  if (policy_.settings.mode == config::FilterMode::kShadow) {
+  if (in_shadow()) {
     worker_.cells.add(policy_.stats.deadline_shadow_rejected);
     return stream::Continue{};
   }
@@ -187,12 +186,11 @@ void Deadline::on_attempt_head(http::RequestHead& head, const stream::AttemptTim
   DeadlinePolicy::Carriers told = came_ | policy_.emitted;
   if (head.is_grpc()) told |= DeadlinePolicy::bit(kGrpc);
   told &= ~policy_.left_to_router;
-  const Duration relative = time.per_try ? std::min(*time.left, *time.per_try) : *time.left;
   const WallTime wall = std::chrono::system_clock::now();
   for (std::size_t i = 0; told >> i != 0; ++i) {
     if ((told & DeadlinePolicy::bit(i)) == 0) continue;
     const Carrier& carrier = policy_.carriers[i];
-    const Duration left = carrier.form == Form::kAbsolute ? *time.left : relative;
+    const Duration left = carrier.form == Form::kAbsolute ? *time.left : *time.nearest();
     set(head.fields, carrier, write(carrier.form, left, wall));
   }
 }

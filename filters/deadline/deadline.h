@@ -67,6 +67,7 @@ class Deadline final : public stream::Filter {
     bool timeout_alone = false;  // Envoy's header, and no other word
   };
 
+  bool in_shadow() const { return policy_.settings.mode == config::FilterMode::kShadow; }
   Told read_carriers(const http::RequestHead& head);
   std::optional<Duration> settle(const Told& told);
   std::optional<Duration> believe(Duration absolute);

@@ -10,7 +10,7 @@ stream::Reply too_close(const config::Node& node, const route::RouteEntry& route
                       .body = "deadline too close",
                       .details = "deadline_too_close",
                       .flag = stream::Flag::kUpstreamTimeout};
-  if (route.action->layer != config::LayerRole::kEvery) {
+  if (route.action->marks()) {
     const std::string mark =
         retry::format_final({.by = node.id,
                              .attempts = 0,

@@ -26,7 +26,7 @@ bool says_failure(const http::Fields& fields) {
 
 stream::Verdict Inbound::on_request_head(http::RequestHead& head, bool) {
   owned_above_ = is_owned_above(head.fields);
-  ids_ = trace_ids(head.fields);
+  ids_ = plain_trace_ids(head.fields);
   if (head.fields.has(HeaderId::kTraceparent)) {
     nonce_ = worker_.random.next() | 1;
     set_tracestate_member(head.fields, kNonceMember, format_nonce(nonce_));
@@ -56,36 +56,30 @@ std::optional<TimePoint> Inbound::deadline(const stream::AttemptTime& time) cons
   return stream_.scheduler().now() + *time.left;
 }
 
-std::string Inbound::mark_to_pass_on() const {
-  const bool marks = stream_.route()->action->layer != config::LayerRole::kEvery;
-  return leg_ && marks && !shared_.edge ? leg_->final_mark() : std::string{};
+void Inbound::pass_mark_on(http::Fields& fields, bool is_grpc) {
+  if (!leg_ || shared_.edge || !stream_.route()->action->marks()) return;
+  const std::string mark = leg_->final_mark();
+  if (mark.empty()) return;
+  worker_.cells.add(shared_.stats.legs.marks_passed_on);
+  retry::add_final_mark(fields, mark, is_grpc);
 }
 
 void Inbound::on_response_head(http::ResponseHead& head, bool) {
   if (head.status < 500 && !says_failure(head.fields)) return;
   if (head.fields.has(HeaderId::kXDamperRetry)) return;
-  const std::string mark = mark_to_pass_on();
-  if (mark.empty()) return;
-  worker_.cells.add(shared_.stats.legs.marks_passed_on);
-  retry::add_final_mark(head.fields, mark, stream_.record().request->is_grpc());
+  pass_mark_on(head.fields, stream_.record().request->is_grpc());
 }
 
 void Inbound::on_response_trailers(http::Fields& trailers) {
-  if (!says_failure(trailers)) return;
-  const std::string mark = mark_to_pass_on();
-  if (mark.empty()) return;
-  worker_.cells.add(shared_.stats.legs.marks_passed_on);
-  retry::add_final_mark(trailers, mark, true);
+  if (says_failure(trailers)) pass_mark_on(trailers, true);
 }
 
 void Inbound::on_done(const stream::AccessRecord& record) {
   if (!leg_) return;
   const TimePoint now = stream_.scheduler().now();
-  const bool left =
-      has(record.flags, Flag::kDownstreamTermination) || has(record.flags, Flag::kDownstreamReset);
   const bool late =
       has(record.flags, Flag::kUpstreamTimeout) || (leg_->deadline && *leg_->deadline <= now);
-  if (left || late) {
+  if (record.client_left() || late) {
     shared_.correlation.abandon(*leg_, now);
   } else {
     shared_.correlation.remove(*leg_);

@@ -32,7 +32,7 @@ class Inbound final : public stream::Filter {
 
  private:
   std::optional<TimePoint> deadline(const stream::AttemptTime& time) const;
-  std::string mark_to_pass_on() const;
+  void pass_mark_on(http::Fields& fields, bool is_grpc);
 
   const Shared& shared_;
   stream::StreamContext& stream_;

@@ -1,6 +1,6 @@
 #include "filters/legs/trace_ids.h"
 
-#include <array>
+#include <algorithm>
 #include <charconv>
 
 #include "base/text.h"
@@ -12,19 +12,9 @@ using http::HeaderId;
 
 constexpr std::size_t kMostMembers = 32;  // W3C Trace Context §3.3.1.1
 
-constexpr std::array<bool, 256> kHexDigits = [] {
-  std::array<bool, 256> out{};
-  for (const char c : std::string_view("0123456789abcdefABCDEF")) {
-    out[static_cast<unsigned char>(c)] = true;
-  }
-  return out;
-}();
-
 bool is_hex(std::string_view text) {
-  for (const char c : text) {
-    if (!kHexDigits[static_cast<unsigned char>(c)]) return false;
-  }
-  return !text.empty();
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return hex_digit(c) >= 0; });
 }
 
 bool is_zero(std::string_view text) { return text.find_first_not_of('0') == text.npos; }
@@ -75,7 +65,7 @@ void append_others(std::string& state, std::string_view key, std::string_view li
 
 }  // namespace
 
-TraceIds trace_ids(const http::Fields& fields) {
+TraceIds plain_trace_ids(const http::Fields& fields) {
   TraceIds ids;
   if (const auto value = fields.find(HeaderId::kTraceparent)) ids.trace = trace_of(*value);
   if (const auto value = fields.find(HeaderId::kXRequestId)) ids.request = *value;
@@ -83,6 +73,11 @@ TraceIds trace_ids(const http::Fields& fields) {
   if (ids.b3.empty()) {
     if (const auto value = fields.find(HeaderId::kXB3Traceid)) ids.b3 = b3_of(*value);
   }
+  return ids;
+}
+
+TraceIds trace_ids(const http::Fields& fields) {
+  TraceIds ids = plain_trace_ids(fields);
   if (!ids.trace.empty() && fields.has(HeaderId::kTracestate)) {
     ids.nonce = nonce_of(*fields.joined("tracestate"));
   }

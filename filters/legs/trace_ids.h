@@ -20,6 +20,8 @@ struct TraceIds {
 };
 
 TraceIds trace_ids(const http::Fields& fields);
+// Without the nonce, which tells a request that comes in nothing: it is another host's.
+TraceIds plain_trace_ids(const http::Fields& fields);
 
 // Puts our member at the head of tracestate, in the place of one that another hop has put there.
 // Nothing without a traceparent: a tracestate alone means nothing (§3.3).

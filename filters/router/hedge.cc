@@ -7,8 +7,6 @@
 
 namespace damper::router {
 
-using retry::Failure;
-
 std::optional<Duration> Hedge::patience(const stats::RecentLatency& latency, TimePoint now) const {
   constexpr std::uint64_t kLeastSamples = 100;
   if (policy_.hedge_after_p95) return latency.percentile(95, kLeastSamples, now);
@@ -35,9 +33,8 @@ bool Router::try_hedge() {
   const bool may = !over_ && !response_started_ && attempt_ && !attempt_->ended() &&
                    !hedge_->rival() && downstream_.request_ended();
   if (!may) return false;
-  const bool noted = account_->shadow_refusal().has_value();
   auto ticket = retries_->hedge(situation(), *account_, worker_.loop.now());
-  if (!noted) note_shadow();
+  note_shadow();
   if (!ticket) {
     cells().add(stats().retry.hedges_refused);
     return false;

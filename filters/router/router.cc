@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
 #include "filters/retry/marks.h"
 #include "filters/retry/retry_after.h"
 #include "filters/router/failure_reply.h"
@@ -110,7 +109,7 @@ void Router::write_attempt_headers(const Attempt& attempt) {
   }
   fields.remove(HeaderId::kXEnvoyExpectedRqTimeoutMs);
   const stream::AttemptTime time = attempt_time();
-  const Duration expected = expected_timeout(time);
+  const Duration expected = time.nearest().value_or(Duration::zero());
   if (expected > Duration::zero() && !options_.http.suppress_envoy_headers) {
     const std::string ms = std::to_string(std::max<std::int64_t>(milliseconds(expected), 1));
     fields.set(HeaderId::kXEnvoyExpectedRqTimeoutMs, ms);
@@ -124,13 +123,9 @@ void Router::write_attempt_headers(const Attempt& attempt) {
 
 // Every attempt is numbered (semantics.md §7); a count that came in is never lowered.
 void Router::write_attempt_count(std::size_t number) {
-  const bool told = route_.virtual_host->include_request_attempt_count ||
-                    action_->layer != config::LayerRole::kEvery;
-  if (!told) return;
+  if (!route_.virtual_host->include_request_attempt_count && !action_->marks()) return;
   const auto count = std::max(static_cast<std::uint32_t>(number), incoming_attempts_);
-  std::string text;
-  append_number(text, count);
-  head_->fields.set(HeaderId::kXEnvoyAttemptCount, text);
+  head_->fields.set(HeaderId::kXEnvoyAttemptCount, std::to_string(count));
   // The head is that of the attempt before, or of a hedge that was connected first.
   head_->fields.remove(HeaderId::kGrpcPreviousRpcAttempts);
   if (count > 1 && head_->is_grpc()) {
@@ -144,12 +139,6 @@ stream::AttemptTime Router::attempt_time() const {
   stream::AttemptTime time{.left = time_left(), .per_try = std::nullopt};
   if (per_try_timeout_ > Duration::zero()) time.per_try = per_try_timeout_;
   return time;
-}
-
-// How long we will wait for this attempt; 0: for ever, or nobody knows yet.
-Duration Router::expected_timeout(const stream::AttemptTime& time) {
-  if (time.left && time.per_try) return std::min(*time.left, *time.per_try);
-  return time.left.value_or(time.per_try.value_or(Duration::zero()));
 }
 
 // --- The response --------------------------------------------------------------------------------
@@ -267,9 +256,14 @@ void Router::failed(Attempt* attempt, const AttemptFailure& failure) {
   if (!try_again(attempt, outcome)) deliver_failure(failure);
 }
 
+// Its place in the record, from 1; null: that of the refusal that stands last.
+std::size_t Router::number_of(const Attempt* attempt) const {
+  return attempt ? attempt->number() : record().attempts.size();
+}
+
 // True if another attempt will follow; else `verdict_` says why not.
 bool Router::try_again(Attempt* attempt, const Outcome& outcome) {
-  const std::size_t number = attempt ? attempt->number() : record().attempts.size();
+  const std::size_t number = number_of(attempt);
   note_outcome(attempt, outcome);
   ticket_.reset();  // a retry does not compete with itself for its slot
   auto decision = decide(number, outcome);
@@ -286,7 +280,7 @@ bool Router::try_again(Attempt* attempt, const Outcome& outcome) {
 retry::Situation Router::situation() const {
   return {.response_started = response_started_,
           .body_replayable = replay_->keeps(),
-          .heed_marks = layer_marks() && !cluster_->config().ignore_marks,
+          .heed_marks = action_->marks() && !cluster_->config().ignore_marks,
           .next_host_is_well =
               cluster_->any_well_host_but(tried_.empty() ? nullptr : tried_.back().get()),
           .time_left = time_left(),
@@ -310,20 +304,19 @@ retry::Decision Router::decide(std::size_t number, const Outcome& outcome) {
     account_->success(worker_.loop.now());
     return retry::GiveUp{};
   }
-  const bool noted = account_->shadow_refusal().has_value();
   retry::Decision decision =
       retries_->on_outcome(outcome, situation(), *account_, worker_.loop.now(), worker_.random);
-  if (!noted) note_shadow();
+  note_shadow();
   if (const auto ignored = retries_->take_unreadable_retry_afters()) {
     cells().add(stats().retry.retry_after_unreadable, ignored);
   }
   return decision;
 }
 
-// What a budget that is only tried out would have done.
+// Once a request: what a budget that is only tried out would have done.
 void Router::note_shadow() {
   const auto part = account_->shadow_refusal();
-  if (!part) return;
+  if (!part || !record().retry_shadow_verdict.empty()) return;
   const Verdict verdict = retry::budget_verdict(*part);
   record().retry_shadow_verdict = retry::word(verdict);
   cells().add(stats().retry.budget_shadow_denied);
@@ -332,7 +325,7 @@ void Router::note_shadow() {
 
 // Once for each attempt, whatever follows from it; null: no host was asked.
 void Router::note_outcome(Attempt* attempt, const Outcome& outcome) {
-  const std::size_t number = attempt ? attempt->number() : record().attempts.size();
+  const std::size_t number = number_of(attempt);
   stream::AttemptRecord& noted = record().attempts[number - 1];
   noted.outcome = retry::word(outcome);
   if (number > 1) cells().add(stats().retry.retries_active, -1);
@@ -407,7 +400,7 @@ void Router::give_up(std::size_t number, Verdict verdict) {
 
 // Do the layers above have to be told that what could be retried has been?
 bool Router::verdict_is_final() const {
-  return layer_marks() && retry::marks_response(verdict_, policy_ ? policy_->num_retries : 0);
+  return action_->marks() && retry::marks_response(verdict_, policy_ ? policy_->num_retries : 0);
 }
 
 std::string Router::mark_text(std::string_view why) const {
@@ -435,7 +428,7 @@ void Router::reply(const AttemptFailure& failure) {
     reply.headers.emplace_back(HeaderId::kXEnvoyAttemptCount, count);
   }
   const bool retries_ended = verdict_is_final();
-  const bool own_refusal = layer_marks() && retry::marks_response(failure.failure);
+  const bool own_refusal = action_->marks() && retry::marks_response(failure.failure);
   if (retries_ended || own_refusal) {
     const auto why = retries_ended ? retry::word(verdict_) : retry::word(failure.failure);
     retry::add_final_mark(reply, mark_text(why), head_->is_grpc());

@@ -69,7 +69,6 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   void write_attempt_headers(const Attempt& attempt);
   void write_attempt_count(std::size_t number);
   stream::AttemptTime attempt_time() const;
-  static Duration expected_timeout(const stream::AttemptTime& time);
   AttemptTimeouts attempt_timeouts() const;
   std::optional<Duration> time_left() const;
   void on_route_timeout();
@@ -86,6 +85,7 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   retry::Situation situation() const;
   Duration min_attempt_time() const;
   retry::Outcome outcome_of(const http::ResponseHead& head) const;
+  std::size_t number_of(const Attempt* attempt) const;
   bool try_again(Attempt* attempt, const retry::Outcome& outcome);
   retry::Decision decide(std::size_t number, const retry::Outcome& outcome);
   void failed(Attempt* attempt, const AttemptFailure& failure);
@@ -101,7 +101,6 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   void reply(const AttemptFailure& failure);
   bool verdict_is_final() const;
   std::string mark_text(std::string_view why) const;
-  bool layer_marks() const;
 
   stats::Cells& cells() const { return worker_.cells; }
   stats::ClusterStats& stats() const { return cluster_->state().stats; }

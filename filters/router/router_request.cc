@@ -99,7 +99,7 @@ void Router::judge_request(const http::RequestHead& head) {
   retries_.emplace(policy_, retry::RequestTraits{.headers_allow = allowed.empty() ||
                                                                   route::any_matches(allowed, head),
                                                  .repeatable = repeatable,
-                                                 .owned_above = layer_marks() && mark_above &&
+                                                 .owned_above = action_->marks() && mark_above &&
                                                                 retry::is_owner_mark(*mark_above)});
 }
 
@@ -118,9 +118,6 @@ void Router::take_grpc_timeout(const http::RequestHead& head) {
   grpc_timeout_holds_ = true;
   downstream_.tighten_deadline(worker_.loop.now() + limit);
 }
-
-// A layer that is not asked to work alone sends and heeds marks (semantics.md §7).
-bool Router::layer_marks() const { return action_->layer != config::LayerRole::kEvery; }
 
 void Router::choose_timeouts(const http::RequestHead& head) {
   if (options_.http.respect_expected_rq_timeout && downstream_.may_steer()) {

@@ -56,6 +56,14 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return out;
 }
 
+std::optional<char> percent_octet(std::string_view text) {
+  if (text.size() < 3 || text[0] != '%') return std::nullopt;
+  const int high = hex_digit(text[1]);
+  const int low = hex_digit(text[2]);
+  if (high < 0 || low < 0) return std::nullopt;
+  return static_cast<char>(high * 16 + low);
+}
+
 std::optional<std::uint64_t> parse_number(std::string_view text) {
   std::uint64_t n = 0;
   if (text.empty() || !is_digit(text.front())) return std::nullopt;

@@ -14,6 +14,11 @@ inline char to_lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+inline int hex_digit(char c) {  // -1: it is none
+  if (is_digit(c)) return c - '0';
+  const char low = to_lower(c);
+  return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
+}
 
 std::string lower(std::string_view text);
 bool equals_ignoring_case(std::string_view a, std::string_view b);
@@ -22,6 +27,9 @@ std::string_view trim(std::string_view text);  // blanks and tabs at both ends
 
 // The parts between separators, trimmed; empty parts are left out.
 std::vector<std::string_view> split(std::string_view text, char separator);
+
+// The octet that `%xy` at the start of the text stands for; nothing if there is no such thing.
+std::optional<char> percent_octet(std::string_view text);
 
 // A whole number and nothing else: no sign, no blanks. Empty on overflow.
 std::optional<std::uint64_t> parse_number(std::string_view text);

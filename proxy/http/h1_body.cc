@@ -14,12 +14,6 @@ constexpr std::uint16_t kMaxSizeDigits = 16;
 constexpr std::uint16_t kMaxSizeLineBytes = kMaxSizeDigits + 256;  // with its extensions
 constexpr SectionLimits kTrailerLimits{.max_bytes = 8 * 1024, .max_fields = 100};
 
-int hex_digit(char c) {
-  if (is_digit(c)) return c - '0';
-  const char low = to_lower(c);
-  return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
-}
-
 bool is_control(char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; }
 
 }  // namespace

@@ -10,21 +10,6 @@ namespace {
 
 using EscapedSlashes = config::HttpOptions::EscapedSlashes;
 
-int hex_digit(char c) {
-  if (is_digit(c)) return c - '0';
-  const char l = to_lower(c);
-  return l >= 'a' && l <= 'f' ? l - 'a' + 10 : -1;
-}
-
-// The byte that `%xy` at the start of the text stands for; nothing if there is no such thing.
-std::optional<char> decoded(std::string_view text) {
-  if (text.size() < 3 || text[0] != '%') return std::nullopt;
-  const int high = hex_digit(text[1]);
-  const int low = hex_digit(text[2]);
-  if (high < 0 || low < 0) return std::nullopt;
-  return static_cast<char>(high * 16 + low);
-}
-
 bool unreserved(char c) {  // RFC 3986 §2.3
   const char l = to_lower(c);
   return is_digit(c) || (l >= 'a' && l <= 'z') || c == '-' || c == '.' || c == '_' || c == '~';
@@ -34,7 +19,7 @@ std::optional<std::string> decode_unreserved(std::string_view path) {
   std::string out;
   out.reserve(path.size());
   for (std::size_t i = 0; i < path.size(); ++i) {
-    const auto byte = decoded(path.substr(i));
+    const auto byte = percent_octet(path.substr(i));
     if (byte == '\0') return std::nullopt;
     if (byte && unreserved(*byte)) {
       out.push_back(*byte);
@@ -104,7 +89,7 @@ std::string unescape_slashes(std::string_view target) {
   std::string out;
   out.reserve(target.size());
   for (std::size_t i = 0; i < path.size(); ++i) {
-    const auto byte = decoded(path.substr(i));
+    const auto byte = percent_octet(path.substr(i));
     if (byte == '/' || byte == '\\') {
       out.push_back(*byte);
       i += 2;

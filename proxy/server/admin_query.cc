@@ -1,7 +1,6 @@
 #include "server/admin_query.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/text.h"
 
@@ -12,12 +11,9 @@ namespace {
 std::string percent_decoded(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    unsigned char octet = 0;
-    const char* const digits = text.data() + i + 1;
-    const bool escape = text[i] == '%' && text.size() - i > 2 &&
-                        std::from_chars(digits, digits + 2, octet, 16).ptr == digits + 2;
-    out += escape ? static_cast<char>(octet) : text[i];
-    if (escape) i += 2;
+    const auto octet = percent_octet(text.substr(i));
+    out += octet.value_or(text[i]);
+    if (octet) i += 2;
   }
   return out;
 }

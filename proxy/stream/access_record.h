@@ -62,6 +62,11 @@ struct ExpectedCost {
 };
 
 struct AccessRecord {
+  // The client has gone before its answer was complete.
+  bool client_left() const {
+    return has(flags, Flag::kDownstreamTermination) || has(flags, Flag::kDownstreamReset);
+  }
+
   // The heads live at least as long as the record; null before they exist.
   const http::RequestHead* request = nullptr;
   const http::ResponseHead* response = nullptr;

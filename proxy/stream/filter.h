@@ -1,6 +1,7 @@
 // The extension seam: what an HTTP filter sees of a request and may do to it. filters/all.cc lists
 // them.
 #pragma once
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -45,6 +46,11 @@ class StreamContext {
 struct AttemptTime {
   std::optional<Duration> left;     // of the request, for all that is still to be done; none: any
   std::optional<Duration> per_try;  // of this attempt alone
+
+  // Whichever ends first.
+  std::optional<Duration> nearest() const {
+    return left && per_try ? std::min(*left, *per_try) : left ? left : per_try;
+  }
 };
 
 // One object a stream, made when the request's head has come and routed. Override what you need.

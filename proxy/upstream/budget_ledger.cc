@@ -81,31 +81,35 @@ BudgetLedger::Scope& BudgetLedger::find_scope(const std::string& name) {
 
 // --- What workers count --------------------------------------------------------------------------
 
+// What happens in a scope happens in the whole as well.
+template <class Count>
+void BudgetLedger::count_in(Scope& scope, Count count) {
+  count(scope);
+  if (&scope != whole_.get()) count(*whole_);
+}
+
+BudgetLedger::Cell& BudgetLedger::cell_of(Scope& scope, unsigned worker) {
+  DAMPER_CHECK(worker < scope.cells_.size());
+  return scope.cells_[worker];
+}
+
 void BudgetLedger::original_started(Scope& scope, unsigned worker, TimePoint now) {
-  for (Scope* s : {&scope, whole_.get()}) {
-    DAMPER_CHECK(worker < s->cells_.size());
-    Cell& cell = s->cells_[worker];
+  count_in(scope, [&](Scope& s) {
+    Cell& cell = cell_of(s, worker);
     cell.active.store(cell.active.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     count(cell, &Cell::originals, now);
-    if (&scope == whole_.get()) break;
-  }
+  });
 }
 
 void BudgetLedger::original_ended(Scope& scope, unsigned worker) {
-  for (Scope* s : {&scope, whole_.get()}) {
-    DAMPER_CHECK(worker < s->cells_.size());
-    Cell& cell = s->cells_[worker];
+  count_in(scope, [&](Scope& s) {
+    Cell& cell = cell_of(s, worker);
     cell.active.store(cell.active.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    if (&scope == whole_.get()) break;
-  }
+  });
 }
 
 void BudgetLedger::success(Scope& scope, unsigned worker, TimePoint now) {
-  for (Scope* s : {&scope, whole_.get()}) {
-    DAMPER_CHECK(worker < s->cells_.size());
-    count(s->cells_[worker], &Cell::successes, now);
-    if (&scope == whole_.get()) break;
-  }
+  count_in(scope, [&](Scope& s) { count(cell_of(s, worker), &Cell::successes, now); });
   bucket_.add(bucket_.per_success.load(std::memory_order_relaxed));
 }
 
@@ -169,12 +173,11 @@ std::variant<BudgetLedger::Ticket, BudgetPart> BudgetLedger::try_retry(Scope& sc
   dry_spell_.on_retry(current, newest(&Cell::successes));
   const std::uint32_t cost = cost_of(cause);
   Charge charge{cost, cause == RetryCause::kHedge, 0, rate_.add(rate_slot(now), cost)};
-  for (Scope* s : {&scope, whole_.get()}) {
-    s->active_retries_.fetch_add(1, std::memory_order_relaxed);
-    charge.window_slot = s->window_.add(current, cost);
-    if (charge.is_hedge) s->hedges_.add(current, cost);
-    if (&scope == whole_.get()) break;
-  }
+  count_in(scope, [&](Scope& s) {
+    s.active_retries_.fetch_add(1, std::memory_order_relaxed);
+    charge.window_slot = s.window_.add(current, cost);
+    if (charge.is_hedge) s.hedges_.add(current, cost);
+  });
   return Ticket(this, &scope, charge);
 }
 
@@ -243,18 +246,16 @@ bool BudgetLedger::rate_allows(std::uint32_t cost, std::int64_t current) const {
 }
 
 void BudgetLedger::retry_ended(Scope& scope) {
-  scope.active_retries_.fetch_sub(1, std::memory_order_relaxed);
-  if (&scope != whole_.get()) whole_->active_retries_.fetch_sub(1, std::memory_order_relaxed);
+  count_in(scope, [](Scope& s) { s.active_retries_.fetch_sub(1, std::memory_order_relaxed); });
 }
 
 void BudgetLedger::give_back(Scope& scope, const Charge& charge) {
   const std::lock_guard lock(mu_);
   rate_.take_back(charge.rate_slot, charge.cost);
-  for (Scope* s : {&scope, whole_.get()}) {
-    s->window_.take_back(charge.window_slot, charge.cost);
-    if (charge.is_hedge) s->hedges_.take_back(charge.window_slot, charge.cost);
-    if (&scope == whole_.get()) break;
-  }
+  count_in(scope, [&charge](Scope& s) {
+    s.window_.take_back(charge.window_slot, charge.cost);
+    if (charge.is_hedge) s.hedges_.take_back(charge.window_slot, charge.cost);
+  });
 }
 
 void BudgetLedger::override_ratio(std::optional<double> percent) {

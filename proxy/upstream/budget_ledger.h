@@ -114,6 +114,9 @@ class BudgetLedger {
   };
 
   Duration slot_width() const { return Duration(slot_width_.load(std::memory_order_relaxed)); }
+  template <class Count>
+  void count_in(Scope& scope, Count count);
+  static Cell& cell_of(Scope& scope, unsigned worker);
   void count(Cell& cell, Credits Cell::*ring, TimePoint now);
   bool is_current(const Cell& cell) const;
   std::uint64_t sum(const Scope& scope, Credits Cell::*ring, std::int64_t current) const;

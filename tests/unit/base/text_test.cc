@@ -48,5 +48,21 @@ TEST(Text, NumbersAreAppended) {
   EXPECT_EQ(out, "n=0-42");
 }
 
+TEST(Text, HexadecimalDigitsInBothCases) {
+  EXPECT_EQ(hex_digit('0'), 0);
+  EXPECT_EQ(hex_digit('9'), 9);
+  EXPECT_EQ(hex_digit('a'), 10);
+  EXPECT_EQ(hex_digit('F'), 15);
+  for (const char c : {'g', 'G', '@', '/', ':', '`', ' '}) EXPECT_EQ(hex_digit(c), -1) << c;
+}
+
+TEST(Text, APercentAndTwoDigitsAreOneOctet) {
+  EXPECT_EQ(percent_octet("%2Fx"), '/');
+  EXPECT_EQ(percent_octet("%ff"), '\xff');
+  for (const char* text : {"", "%", "%2", "%2g", "%g2", "2F", "x%2F"}) {
+    EXPECT_EQ(percent_octet(text), std::nullopt) << text;
+  }
+}
+
 }  // namespace
 }  // namespace damper
