@@ -14,7 +14,6 @@ class Checks {
 
   void run() {
     cluster_references();
-    features();
     if (!session_.diagnostics.ok())
       return;  // settings that were refused have their defaults: no ground for advice
     for (const auto& [policy, at] : session_.mentions.policies) retry_policy(policy, at);
@@ -43,11 +42,6 @@ class Checks {
       error(at, "unknown cluster \"" + name + "\"",
             best.empty() ? "" : "did you mean \"" + std::string(best) + "\"?");
     }
-  }
-
-  void features() {
-    for (const Mention& at : session_.mentions.http2)
-      error(at, "not supported by this version: HTTP/2");
   }
 
   void retry_policy(const RetryPolicy& policy, const Mention& at) {

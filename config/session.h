@@ -34,7 +34,6 @@ struct Mentions {
   std::vector<std::pair<RetryPolicy, Mention>> policies;  // wherever one is written
   std::vector<std::pair<Thresholds, Mention>> thresholds;
   std::vector<std::pair<LayerRole, Mention>> layers;
-  std::vector<Mention> http2;  // asked for; the model has it, this version does not
 };
 
 struct Session {

@@ -5,6 +5,7 @@
 #include "config/load/access_log.h"
 #include "config/load/common.h"
 #include "config/load/filters.h"
+#include "config/load/http2.h"
 #include "config/load/route.h"
 #include "config/load/route_action.h"
 #include "config/session.h"
@@ -19,8 +20,6 @@ void read_codec(Cursor& c, HttpOptions& out) {
     codec.get_word<CodecType>(
         out.codec_type, "codec_type",
         {{"AUTO", CodecType::kAuto}, {"HTTP1", CodecType::kHttp1}, {"HTTP2", CodecType::kHttp2}});
-    if (out.codec_type == CodecType::kHttp2)
-      c.session().mentions.http2.push_back({codec.place(), codec.path()});
   }
   if (Cursor http1 = c.object("http_protocol_options")) {
     http1.read("accept_http_10", out.http1.accept_http_10);
@@ -29,6 +28,7 @@ void read_codec(Cursor& c, HttpOptions& out) {
     http1.read("allow_absolute_url", out.http1.allow_absolute_url);
     http1.no_other_keys("Http1ProtocolOptions");
   }
+  read_http2_options(c.object("http2_protocol_options"), out.http2);
 }
 
 void read_identity(Cursor& c, HttpOptions& out) {

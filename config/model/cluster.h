@@ -68,7 +68,8 @@ struct TcpKeepalive {
   bool operator==(const TcpKeepalive&) const = default;
 };
 
-enum class UpstreamHttp { kHttp1, kHttp2, kAuto };
+// kAuto: as ALPN chooses; kDownstream: as the client speaks.
+enum class UpstreamHttp : std::uint8_t { kHttp1, kHttp2, kAuto, kDownstream };
 
 struct Cluster {
   std::string name;
@@ -91,6 +92,7 @@ struct Cluster {
   std::vector<Endpoint> dns_servers;  // empty: the system's
 
   UpstreamHttp http = UpstreamHttp::kHttp1;
+  Http2Options http2;
   bool enable_trailers = false;                   // HTTP/1: trailers both ways
   Duration idle_timeout = 1h;                     // of a pooled connection; 0: none
   Duration max_connection_duration{};             // 0: none

@@ -79,6 +79,25 @@ struct HeaderMutations {
   bool operator==(const HeaderMutations&) const = default;
 };
 
+// Envoy config.core.v3.Http2ProtocolOptions, of either side.
+struct Http2Options {
+  std::uint32_t hpack_table_bytes = 4096;
+  std::uint32_t max_concurrent_streams = 1024;
+  std::uint32_t stream_window_bytes = 256 * 1024;       // initial_stream_window_size
+  std::uint32_t connection_window_bytes = 1024 * 1024;  // initial_connection_window_size
+  bool allow_connect = false;  // RFC 8441; `websocket` of the route decides
+  std::uint32_t max_outbound_frames = 10'000;
+  std::uint32_t max_outbound_control_frames = 1'000;
+  std::uint32_t max_consecutive_empty_frames = 1;  // …_inbound_frames_with_empty_payload
+  std::uint32_t max_priority_frames_per_stream = 100;
+  std::uint32_t max_window_updates_per_data_frame = 10;
+  // connection_keepalive: a PING after so long without a byte from the peer; 0: none.
+  Duration keepalive_interval{};
+  Duration keepalive_timeout{};
+  double keepalive_jitter_percent = 15;
+  bool operator==(const Http2Options&) const = default;
+};
+
 enum class Priority : std::uint8_t { kDefault, kHigh };
 
 }  // namespace damper::config

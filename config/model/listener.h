@@ -23,6 +23,7 @@ struct HttpOptions {
   std::string stat_prefix;
   CodecType codec_type = CodecType::kAuto;
   Http1Options http1;
+  Http2Options http2;
 
   bool use_remote_address = false;
   std::optional<std::vector<CidrRange>> internal_addresses;  // internal_address_config

@@ -8,7 +8,7 @@ using retry::Failure;
 
 Attempt::Attempt(Owner& owner, http::Worker& worker, upstream::Cluster& cluster, std::size_t number,
                  upstream::HostPtr host, upstream::FailureBreaker::Pass pass,
-                 config::Priority priority, AttemptTimeouts timeouts)
+                 config::Priority priority, http::Protocol downstream, AttemptTimeouts timeouts)
     : owner_(owner),
       worker_(worker),
       cluster_(cluster),
@@ -16,6 +16,7 @@ Attempt::Attempt(Owner& owner, http::Worker& worker, upstream::Cluster& cluster,
       host_(std::move(host)),
       pass_(std::move(pass)),
       priority_(priority),
+      downstream_(downstream),
       timeouts_(timeouts),
       per_try_left_(timeouts.per_try) {}
 
@@ -37,7 +38,7 @@ void Attempt::start() {
   host_->active_requests.fetch_add(1, std::memory_order_relaxed);
   worker_.cells.add(state.stats.upstream_rq_active, 1);
   run_clock();
-  pool_ = &cluster_.pool(host_, priority_);
+  pool_ = &cluster_.pool(host_, priority_, downstream_);
   pool_->acquire(*this);
 }
 
@@ -162,7 +163,22 @@ void Attempt::on_response_trailers(http::Fields&& trailers) {
   owner_.on_attempt_trailers(std::move(trailers));
 }
 
+// To another connection of the host, if this one's goes away without having begun the request.
+bool Attempt::move_on(const http::StreamFailure& failure) {
+  constexpr int kMostMoves = 3;
+  if (!failure.graceful || moves_ == kMostMoves || !owner_.may_move(*this)) return false;
+  ++moves_;
+  id_ = 0;
+  connection_ = nullptr;
+  request_sent_ = false;
+  state_ = State::kWaiting;
+  run_clock();
+  pool_->acquire(*this);
+  return true;
+}
+
 void Attempt::on_stream_failed(const http::StreamFailure& failure) {
+  if (move_on(failure)) return;
   const auto kind = [&failure] {
     if (failure.refused) return Failure::kRefusedStream;
     switch (failure.code) {
@@ -181,6 +197,8 @@ void Attempt::on_stream_failed(const http::StreamFailure& failure) {
   fail({.failure = kind,
         .request_on_wire = failure.request_on_wire,
         .keep_alive_race = failure.reused_and_silent,
+        .stream_only = failure.stream_only,
+        .graceful_goaway = failure.graceful,
         .detail = failure.detail});
 }
 

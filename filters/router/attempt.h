@@ -18,6 +18,8 @@ struct AttemptFailure {
   retry::Failure failure = retry::Failure::kReset;
   bool request_on_wire = false;
   bool keep_alive_race = false;
+  bool stream_only = false;      // by RST_STREAM: its connection lives
+  bool graceful_goaway = false;  // kRefusedStream because the host is draining
   std::string detail;
   Duration retry_after{};  // what we ask the client to wait; 0: nothing
 };
@@ -42,12 +44,14 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
     // Its per-try time is over. True: it may go on all the same.
     virtual bool on_attempt_slow(Attempt& attempt) = 0;
     virtual void on_attempt_drained() = 0;  // more of the request may come
+    // May the request be sent again, from its head on, on another connection?
+    virtual bool may_move(const Attempt& attempt) = 0;
   };
 
   // `number`: 1 for the original. `pass`: of the cluster's breaker.
   Attempt(Owner& owner, http::Worker& worker, upstream::Cluster& cluster, std::size_t number,
           upstream::HostPtr host, upstream::FailureBreaker::Pass pass, config::Priority priority,
-          AttemptTimeouts timeouts);
+          http::Protocol downstream, AttemptTimeouts timeouts);
   ~Attempt() override;
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
@@ -60,7 +64,7 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
   void send_trailers(const http::Fields& trailers);
   bool may_send() const { return state_ == State::kOpen; }
   std::size_t unsent_bytes() const;
-  void notify_when_drained() { connection_->notify_when_drained(); }
+  void notify_when_drained() { connection_->notify_when_drained(id_); }
 
   void pause_response();
   void resume_response();
@@ -100,6 +104,7 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
   void run_clock();
   void stop_clock();
   void sign_of_life();
+  bool move_on(const http::StreamFailure& failure);
   void on_time(retry::Failure failure);
   void fail(AttemptFailure failure);
   void end();
@@ -111,6 +116,7 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
   const upstream::HostPtr host_;
   upstream::FailureBreaker::Pass pass_;
   const config::Priority priority_;
+  const http::Protocol downstream_;
   const AttemptTimeouts timeouts_;
   std::unique_ptr<event::Timer> per_try_;
   std::unique_ptr<event::Timer> idle_;
@@ -126,6 +132,7 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
   std::uint64_t connection_id_ = 0;
   std::string local_address_;
   State state_ = State::kNew;
+  int moves_ = 0;
   bool request_sent_ = false;
   bool head_seen_ = false;
 };

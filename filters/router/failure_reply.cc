@@ -19,13 +19,15 @@ std::string without_spaces(std::string_view text) {
 
 }  // namespace
 
-FailureReply failure_reply(Failure failure) {
-  switch (failure) {
+FailureReply failure_reply(const AttemptFailure& failure) {
+  switch (failure.failure) {
     case Failure::kNone: break;
     case Failure::kConnectFailure:
       return {503, Flag::kUpstreamFailure, "remote connection failure"};
     case Failure::kConnectTimeout: return {503, Flag::kUpstreamFailure, "connection timeout"};
-    case Failure::kReset: return {503, Flag::kUpstreamTermination, "connection termination"};
+    case Failure::kReset:
+      if (failure.stream_only) return {503, Flag::kUpstreamReset, "remote reset"};
+      return {503, Flag::kUpstreamTermination, "connection termination"};
     case Failure::kRefusedStream: return {503, Flag::kUpstreamReset, "remote refused stream reset"};
     case Failure::kPerTryTimeout: return {504, Flag::kUpstreamTimeout, "upstream_per_try_timeout"};
     case Failure::kPerTryIdleTimeout:
@@ -40,7 +42,7 @@ FailureReply failure_reply(Failure failure) {
 }
 
 std::string failure_details(const AttemptFailure& failure, bool response_started) {
-  const FailureReply shape = failure_reply(failure.failure);
+  const FailureReply shape = failure_reply(failure);
   const bool never_started =
       failure.failure == Failure::kNoHealthyHost || failure.failure == Failure::kBreakerOpen;
   if (shape.status == 504 || never_started) {
@@ -56,7 +58,7 @@ std::string failure_details(const AttemptFailure& failure, bool response_started
 }
 
 std::string failure_body(const AttemptFailure& failure, bool retried) {
-  const FailureReply shape = failure_reply(failure.failure);
+  const FailureReply shape = failure_reply(failure);
   if (shape.status == 504) return "upstream request timeout";
   if (failure.failure == Failure::kNoHealthyHost) return "no healthy upstream";
   if (failure.failure == Failure::kBreakerOpen) return "circuit breaker open: too much fails";

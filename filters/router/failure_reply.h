@@ -14,7 +14,7 @@ struct FailureReply {
   std::string_view reason;  // Envoy's reset reason, for details and text
 };
 
-FailureReply failure_reply(retry::Failure failure);
+FailureReply failure_reply(const AttemptFailure& failure);
 std::string failure_details(const AttemptFailure& failure, bool response_started);
 std::string failure_body(const AttemptFailure& failure, bool retried);
 

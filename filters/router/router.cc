@@ -49,12 +49,17 @@ void Router::start_attempt() {
   record().upstream_host = host->text;
   record().attempts.push_back({.host = host->text});
   Attempt::Owner& self = *this;
-  attempt_ = std::make_unique<Attempt>(self, worker_, *cluster_, number, std::move(host),
-                                       *std::move(pass), action_->priority, attempt_timeouts());
+  attempt_ =
+      std::make_unique<Attempt>(self, worker_, *cluster_, number, std::move(host), *std::move(pass),
+                                action_->priority, head_->protocol, attempt_timeouts());
   // Like the per-try clock it stands still while the client sends.
   if (hedge_ && !is_retry && downstream_.request_ended()) watch_patience();
   attempt_->start();
 }
+
+// The upstream is draining that connection and has not begun with the request: another one of the
+// same host takes it, which is no retry (RFC 9113 §8.7).
+bool Router::may_move(const Attempt&) { return !over_ && !response_started_ && replay_->keeps(); }
 
 // Instead of an attempt: no host was asked.
 void Router::refuse_attempt(const AttemptFailure& why) {
@@ -239,7 +244,8 @@ void Router::failed(Attempt* attempt, const AttemptFailure& failure) {
   const Outcome outcome{.failure = failure.failure,
                         .request_on_wire = failure.request_on_wire,
                         .any_attempt_on_wire = any_on_wire_,
-                        .keep_alive_race = failure.keep_alive_race};
+                        .keep_alive_race = failure.keep_alive_race,
+                        .graceful_goaway = failure.graceful_goaway};
   if (response_started_) {
     const auto decision = decide(record().attempts.size(), outcome);
     const Verdict verdict = std::get<retry::GiveUp>(decision).verdict;
@@ -410,12 +416,12 @@ std::string Router::mark_text(std::string_view why) const {
 }
 
 void Router::deliver_failure(const AttemptFailure& failure) {
-  stats().upstream_rq.count(cells(), failure_reply(failure.failure).status);
+  stats().upstream_rq.count(cells(), failure_reply(failure).status);
   reply(failure);
 }
 
 void Router::reply(const AttemptFailure& failure) {
-  const FailureReply shape = failure_reply(failure.failure);
+  const FailureReply shape = failure_reply(failure);
   const bool retried = record().attempts.size() > 1;
   failure_details_ = failure_details(failure, response_started_);
   stream::Reply reply{.status = shape.status,
@@ -438,7 +444,7 @@ void Router::reply(const AttemptFailure& failure) {
 
 // The head has gone out, so the client must see that the rest is missing.
 void Router::fail_started_response(const AttemptFailure& failure) {
-  set(record().flags, failure_reply(failure.failure).flag);
+  set(record().flags, failure_reply(failure).flag);
   failure_details_ = failure_details(failure, true);
   record().details = failure_details_;
   downstream_.cut();

@@ -166,6 +166,15 @@ void Buffer::share_from(const Buffer& from) {
   }
 }
 
+void Buffer::share_run(const Buffer& from, std::size_t offset, std::size_t n) {
+  std::uint32_t first = 0;
+  while (from.slice(first).length == 0) ++first;
+  Slice part = from.slice(first);
+  part.offset += static_cast<std::uint32_t>(offset);
+  part.length = static_cast<std::uint32_t>(n);
+  push(std::move(part));
+}
+
 void Buffer::drain(std::size_t n) {
   DAMPER_CHECK(n <= size_);
   size_ -= n;
@@ -186,6 +195,14 @@ std::string_view Buffer::front() const {
     if (slice(i).length > 0) return slice(i).view();
   }
   return {};
+}
+
+std::size_t Buffer::copy_front(char* out, std::size_t at_most) const {
+  std::size_t copied = 0;
+  for (std::uint32_t i = 0; i < count_ && copied < at_most; ++i) {
+    copied += slice(i).view().copy(out + copied, at_most - copied);
+  }
+  return copied;
 }
 
 int Buffer::peek(iovec* out, int at_most) const {

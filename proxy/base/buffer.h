@@ -87,12 +87,16 @@ class Buffer {
   void take_from(Buffer& from, std::size_t n);
   // Appends the bytes of `from` and leaves them there too: large slices are shared.
   void share_from(const Buffer& from);
+  // Appends n bytes of the first run of `from`, from `offset` on, by reference, and leaves them
+  // there too: for bytes that are handed on at once.
+  void share_run(const Buffer& from, std::size_t offset, std::size_t n);
   // A slice of a block that somebody else filled (the worker's read block).
   void append_slice(BlockRef block, std::size_t offset, std::size_t n);
 
-  void drain(std::size_t n);                // forgets the first n bytes
-  std::string_view front() const;           // the first run; empty if there is none
-  int peek(iovec* out, int at_most) const;  // runs in order, for writev
+  void drain(std::size_t n);       // forgets the first n bytes
+  std::string_view front() const;  // the first run; empty if there is none
+  std::size_t copy_front(char* out, std::size_t at_most) const;  // how many there were
+  int peek(iovec* out, int at_most) const;                       // runs in order, for writev
   // Copies what it holds out of blocks that it would keep alive nearly empty: for bytes that stay
   // for a while.
   void compact();

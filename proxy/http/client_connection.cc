@@ -15,6 +15,7 @@ ClientConnection::ClientConnection(Owner& owner, event::Loop& loop, net::ReadBlo
       codec_(std::move(codec)),
       drain_timeout_(drain_timeout),
       id_(id),
+      multiplexed_(codec_->multiplexes()),
       connection_(loop, block, std::move(fd), std::move(transport), *this,
                   net::Connection::Start::kConnecting) {}
 
@@ -26,6 +27,27 @@ const std::string& ClientConnection::local_text() {
 void ClientConnection::on_connected() {
   connected_ = true;
   owner_.on_connected(*this);
+  if (multiplexed_) connection_.flush_later();
+}
+
+void ClientConnection::set_codec(std::unique_ptr<ClientCodec> codec) {
+  codec_ = std::move(codec);
+  multiplexed_ = codec_->multiplexes();
+}
+
+void ClientConnection::keep_alive(const config::Http2Options& options) {
+  keep_alive_ = KeepAlive::make(connection_, options, id_, [this] { codec_->ping(); });
+}
+
+void ClientConnection::collect(Buffer& out) {
+  codec_->pull(out);
+  if (!multiplexed_ || connection_.closing()) return;
+  if (codec_->has_reports()) connection_.deliver_later();
+  if (const Error* broken = codec_->failure()) {
+    constexpr std::chrono::seconds kPatience(1);
+    connection_.close_when_flushed(kPatience, false);
+    fail_streams(*broken);
+  }
 }
 
 StreamId ClientConnection::open(ClientStream& stream, const RequestHead& head, bool end) {
@@ -37,6 +59,7 @@ StreamId ClientConnection::open(ClientStream& stream, const RequestHead& head, b
                       .written_before = connection_.bytes_written(),
                       .reused = requests_ > 0});
   ++requests_;
+  if (multiplexed_) could_open_ = codec_->can_open();
   connection_.flush_later();
   return id;
 }
@@ -51,9 +74,23 @@ void ClientConnection::send_trailers(StreamId id, const Fields& trailers) {
   connection_.flush_later();
 }
 
-void ClientConnection::pause_body(StreamId) { connection_.pause(net::Connection::kBackPressure); }
+void ClientConnection::pause_body(StreamId id) {
+  if (!multiplexed_) return connection_.pause(net::Connection::kBackPressure);
+  if (Entry* entry = find_entry(streams_, id)) entry->paused = true;
+}
 
-void ClientConnection::resume_body(StreamId) { connection_.resume(net::Connection::kBackPressure); }
+void ClientConnection::resume_body(StreamId id) {
+  if (!multiplexed_) return connection_.resume(net::Connection::kBackPressure);
+  Entry* entry = find_entry(streams_, id);
+  if (!entry || !std::exchange(entry->paused, false)) return;
+  codec_->consumed(id, std::exchange(entry->unconsumed, 0));
+  connection_.flush_later();
+}
+
+void ClientConnection::notify_when_drained(StreamId id) {
+  if (Entry* entry = find_entry(streams_, id)) entry->wants_drained = true;
+  connection_.notify_when_drained();
+}
 
 std::size_t ClientConnection::unsent_bytes(StreamId id) const {
   return connection_.unsent_bytes() + codec_->unsent_bytes(id);
@@ -61,21 +98,23 @@ std::size_t ClientConnection::unsent_bytes(StreamId id) const {
 
 bool ClientConnection::on_wire(StreamId id) const {
   const Entry* entry = find_entry(streams_, id);
-  return entry && connection_.bytes_written() > entry->written_before;
+  return entry && connection_.bytes_written() > entry->written_before && codec_->on_wire(id);
 }
 
 void ClientConnection::reset(StreamId id) {
   if (!remove(id)) return;
-  connection_.resume(net::Connection::kBackPressure);
+  if (!multiplexed_) connection_.resume(net::Connection::kBackPressure);
   codec_->reset(id, Reset::kCancel);
   if (!codec_->reusable() && streams_.empty()) {
     connection_.close({Errc::kClosed, Side::kLocal, "a request was cancelled"});
     return;
   }
+  if (multiplexed_) return connection_.deliver_later();  // its place is free
   connection_.flush_later();
 }
 
 void ClientConnection::abandon(StreamId id) {
+  if (multiplexed_) return reset(id);
   Entry* entry = find_entry(streams_, id);
   if (!entry) return;
   entry->stream = nullptr;
@@ -87,10 +126,11 @@ void ClientConnection::abandon(StreamId id) {
 Status ClientConnection::on_bytes(Buffer& in) {
   // Nobody has asked: an answer to nothing (408 of a server that tired of waiting) must never meet
   // the next request.
-  if (streams_.empty()) {
+  if (streams_.empty() && !multiplexed_) {
     return Error{Errc::kProtocol, Side::kUpstream, "bytes without a request"};
   }
   TRY(codec_->receive(in, *this));
+  if (multiplexed_) connection_.flush_later();  // SETTINGS, PING and windows want their answers
   if (drained_bytes_ > kDrainBytes) {
     return Error{Errc::kLimit, Side::kLocal, "the rest of an abandoned response is too long"};
   }
@@ -107,22 +147,38 @@ Status ClientConnection::on_eof(Buffer&) {
 
 // After the codec has returned: a stream that ended has freed its place.
 void ClientConnection::end_turn_of_streams() {
-  if (connection_.closed() || !std::exchange(stream_ended_, false)) return;
+  if (connection_.closing()) return;
+  const bool freed = std::exchange(stream_ended_, false);
+  if (!freed && !multiplexed_) return;
   if (!codec_->reusable()) {
     if (streams_.empty()) {
       connection_.close({Errc::kClosed, Side::kLocal, "cannot be used again"});
+    } else if (multiplexed_ && !std::exchange(retired_, true)) {
+      owner_.on_retired(*this);
     }
     return;
   }
-  if (codec_->can_open()) owner_.on_available(*this);
+  const bool raised = codec_->can_open() && !could_open_;
+  could_open_ = codec_->can_open();
+  if (could_open_ && (freed || raised)) owner_.on_available(*this);
 }
 
 void ClientConnection::on_drained() {
-  tell_drained(streams_, [this] { return connection_.closed(); });
+  const bool others_wait = tell_drained(
+      streams_, net::Connection::kLowMark,
+      [this](StreamId id) { return multiplexed_ ? codec_->unsent_bytes(id) : 0; },
+      [this] { return connection_.closed(); });
+  if (others_wait) connection_.notify_when_drained();
 }
 
 void ClientConnection::on_closed(const Error& why) {
   leave();
+  keep_alive_.reset();
+  fail_streams(why);
+  owner_.on_closed(*this, why);
+}
+
+void ClientConnection::fail_streams(const Error& why) {
   while (!streams_.empty()) {
     const Entry last = streams_.back();
     streams_.pop_back();
@@ -130,14 +186,14 @@ void ClientConnection::on_closed(const Error& why) {
     lost_race_ = lost_race_ || failure.reused_and_silent;
     if (last.stream) last.stream->on_stream_failed(failure);
   }
-  owner_.on_closed(*this, why);
 }
 
 StreamFailure ClientConnection::failure_of(const Entry& entry, const Error& why) const {
   const bool silent = connection_.bytes_read() == entry.read_before;
   return {.code = why.code,
           .detail = why.detail,
-          .request_on_wire = connection_.bytes_written() > entry.written_before,
+          .request_on_wire =
+              connection_.bytes_written() > entry.written_before && codec_->on_wire(entry.id),
           .reused_and_silent =
               entry.reused && silent && (why.code == Errc::kReset || why.code == Errc::kClosed)};
 }
@@ -167,9 +223,17 @@ void ClientConnection::on_response_head(StreamId id, ResponseHead&& head, bool e
 void ClientConnection::on_response_body(StreamId id, Buffer& body, bool end) {
   Entry* entry = find_entry(streams_, id);
   if (!entry) return;
-  if (!entry->stream) drained_bytes_ += body.size();
+  const std::size_t bytes = body.size();
+  if (!entry->stream) drained_bytes_ += bytes;
   ClientStream* stream = end ? remove(id) : entry->stream;
   if (stream) stream->on_response_body(body, end);
+  if (!multiplexed_ || end) return;
+  entry = find_entry(streams_, id);
+  if (entry && entry->paused) {
+    entry->unconsumed += bytes;
+  } else {
+    codec_->consumed(id, bytes);
+  }
 }
 
 void ClientConnection::on_response_trailers(StreamId id, Fields&& trailers) {
@@ -179,9 +243,12 @@ void ClientConnection::on_response_trailers(StreamId id, Fields&& trailers) {
 void ClientConnection::on_response_reset(StreamId id, Reset why) {
   Entry* entry = find_entry(streams_, id);
   if (!entry) return;
-  StreamFailure failure =
-      failure_of(*entry, {Errc::kReset, Side::kUpstream, "reset by the upstream"});
-  failure.refused = why == Reset::kRefused;
+  const Errc code = why == Reset::kProtocol ? Errc::kProtocol : Errc::kReset;
+  StreamFailure failure = failure_of(*entry, {code, Side::kUpstream, "reset by the upstream"});
+  failure.stream_only = true;
+  failure.graceful = why == Reset::kGoAway;
+  failure.refused = why == Reset::kRefused || failure.graceful;
+  failure.reused_and_silent = false;
   if (ClientStream* stream = remove(id)) stream->on_stream_failed(failure);
 }
 

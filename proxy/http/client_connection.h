@@ -6,6 +6,7 @@
 
 #include "event/timeout_queue.h"
 #include "http/codec.h"
+#include "http/keep_alive.h"
 #include "net/connection.h"
 
 namespace damper::http {
@@ -15,7 +16,9 @@ namespace damper::http {
 struct StreamFailure {
   Errc code = Errc::kReset;
   std::string detail;
-  bool refused = false;  // surely not processed: REFUSED_STREAM, or above the last id of a GOAWAY
+  bool stream_only = false;  // by RST_STREAM: the connection lives
+  bool refused = false;   // surely not processed: REFUSED_STREAM, or above the last id of a GOAWAY
+  bool graceful = false;  // by a GOAWAY(NO_ERROR): the host is draining
   bool request_on_wire = false;  // bytes of the request may have reached the upstream
   bool reused_and_silent =
       false;  // an old connection died before any byte of the response: the keep-alive race
@@ -42,8 +45,10 @@ class ClientConnection final : public event::Disposable,
    public:
     virtual ~Owner() = default;
     virtual void on_connected(ClientConnection&) = 0;
-    virtual void on_available(
-        ClientConnection&) = 0;  // a stream has ended and another may be opened
+    // Another stream may be opened: one has ended, or the limit was raised.
+    virtual void on_available(ClientConnection&) = 0;
+    // No further stream will be, but those that are open go on: the upstream is draining it.
+    virtual void on_retired(ClientConnection&) = 0;
     virtual void on_idle_timeout(ClientConnection&) = 0;
     virtual void on_closed(ClientConnection&, const Error& why) = 0;  // hands it to destroy_later()
   };
@@ -52,6 +57,10 @@ class ClientConnection final : public event::Disposable,
                    std::unique_ptr<net::Transport> transport, std::unique_ptr<ClientCodec> codec,
                    event::TimeoutQueue& drain_timeout, std::uint64_t id);
   void begin() { connection_.begin(); }
+  // Only in Owner::on_connected(): what ALPN chose.
+  std::string_view alpn() const { return connection_.alpn(); }
+  void set_codec(std::unique_ptr<ClientCodec> codec);
+  void keep_alive(const config::Http2Options& options);  // pings, if the options say so
 
   bool can_open() const { return connected_ && !connection_.closing() && codec_->can_open(); }
   // Sends a request; the stream hears of its response until it is complete, failed or left by
@@ -63,7 +72,7 @@ class ClientConnection final : public event::Disposable,
   void resume_body(StreamId id);
   std::size_t unsent_bytes(StreamId id) const;
   bool on_wire(StreamId id) const;  // bytes of the request may have reached the upstream
-  void notify_when_drained() { connection_.notify_when_drained(); }
+  void notify_when_drained(StreamId id);
 
   // Cancels. HTTP/1 has no way to say so but to close.
   void reset(StreamId id);
@@ -73,9 +82,15 @@ class ClientConnection final : public event::Disposable,
 
   void close(const Error& why) { connection_.close(why); }
 
+  // For its owner: is it among those with room?
+  bool ready() const { return ready_; }
+  void set_ready(bool ready) { ready_ = ready; }
+
   std::uint64_t id() const { return id_; }
   bool idle() const { return streams_.empty(); }
   bool connected() const { return connected_; }
+  bool multiplexed() const { return multiplexed_; }
+  bool reusable() const { return !connection_.closing() && codec_->reusable(); }
   bool closed() const { return connection_.closed(); }
   bool lost_race() const {
     return lost_race_;
@@ -93,6 +108,9 @@ class ClientConnection final : public event::Disposable,
     std::uint64_t read_before;
     std::uint64_t written_before;
     bool reused;
+    std::size_t unconsumed = 0;  // bytes of the body that came while it was paused (HTTP/2)
+    bool paused = false;
+    bool wants_drained = false;
   };
   static constexpr std::size_t kDrainBytes = 32 * 1024;
 
@@ -100,7 +118,7 @@ class ClientConnection final : public event::Disposable,
   void on_connected() override;
   Status on_bytes(Buffer& in) override;
   Status on_eof(Buffer& in) override;
-  void collect(Buffer& out) override { codec_->pull(out); }
+  void collect(Buffer& out) override;
   void on_drained() override;
   void on_closed(const Error& why) override;
   // ClientSink
@@ -115,9 +133,11 @@ class ClientConnection final : public event::Disposable,
   ClientStream* remove(StreamId id);
   StreamFailure failure_of(const Entry& entry, const Error& why) const;
   void end_turn_of_streams();
+  void fail_streams(const Error& why);
 
   Owner& owner_;
   std::unique_ptr<ClientCodec> codec_;
+  std::unique_ptr<KeepAlive> keep_alive_;
   event::TimeoutQueue& drain_timeout_;
   std::vector<Entry> streams_;
   std::string local_text_;
@@ -125,6 +145,10 @@ class ClientConnection final : public event::Disposable,
   std::size_t requests_ = 0;
   std::size_t drained_bytes_ = 0;
   bool connected_ = false;
+  bool multiplexed_;
+  bool could_open_ = false;  // after the last turn
+  bool ready_ = false;
+  bool retired_ = false;
   bool stream_ended_ = false;
   bool lost_race_ = false;
   net::Connection connection_;

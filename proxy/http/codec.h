@@ -14,7 +14,15 @@ using StreamId = std::int32_t;  // HTTP/2's own; HTTP/1 counts its requests 1, 3
 
 // Why a stream ended before its message did. The HTTP/2 names; HTTP/1 can only close the
 // connection.
-enum class Reset : std::uint8_t { kCancel, kRefused, kProtocol, kInternal, kNoError };
+enum class Reset : std::uint8_t {
+  kCancel,
+  kRefused,  // surely not processed: REFUSED_STREAM, or above the last id of a GOAWAY that
+             // complains
+  kGoAway,   // surely not processed: above the last id of a GOAWAY(NO_ERROR)
+  kProtocol,
+  kInternal,
+  kNoError
+};
 
 // What a server codec reports, and only from inside receive(). A sink may call the codec's send
 // functions at once.
@@ -26,9 +34,9 @@ class ServerSink {
                                bool end) = 0;  // takes what it wants; the rest is dropped
   virtual void on_request_trailers(StreamId, Fields&&) = 0;  // ends the request
   virtual void on_request_reset(StreamId, Reset) = 0;
-  // A message that could not be read: answer with this status, then close. HTTP/1 only; no stream
-  // exists for it unless its head was reported before, in which case `id` is that stream's and the
-  // answer may come too late.
+  // A message that could not be read: answer with this status. No stream exists for it unless its
+  // head was reported before, in which case `id` is that stream's and the answer may come too late.
+  // HTTP/1 closes the connection then.
   virtual void on_bad_request(StreamId, int status, const Error&) = 0;
 };
 
@@ -49,7 +57,9 @@ class ServerCodec {
   virtual void reset(StreamId, Reset) = 0;
   virtual void consumed(StreamId, std::size_t bytes) = 0;  // opens the peer's window (HTTP/2)
 
-  virtual void go_away() = 0;          // no new requests; those that run are finished
+  // No new requests; those that run are finished. HTTP/2 announces it first, so that no request
+  // that is under way is lost; the client's answer to that, or a second call, completes it.
+  virtual void go_away() = 0;
   virtual void pull(Buffer& out) = 0;  // moves what is to be written; called outside receive()
   virtual std::size_t unsent_bytes(
       StreamId) const = 0;  // taken by send_* but not yet pulled (flow control)
@@ -57,7 +67,15 @@ class ServerCodec {
   virtual bool idle() const = 0;      // no stream is open and no message half read
   virtual bool finished() const = 0;  // nothing more will be read: close when all is written
   // A response ends short in a way that only a broken connection can tell the client.
-  virtual bool cut_response() const = 0;
+  virtual bool cut_response() const { return false; }
+
+  // HTTP/2. Many streams at a time: consumed() holds a sender back, not a pause of the connection.
+  virtual bool multiplexes() const { return false; }
+  // Streams have ended inside pull() or a send function: call receive() again, to be told.
+  virtual bool has_reports() const { return false; }
+  // The connection is broken and every stream with it. Ask after receive() and pull().
+  virtual const Error* failure() const { return nullptr; }
+  virtual void ping() {}
 };
 
 // What a client codec reports, and only from inside receive() or on_eof().
@@ -90,10 +108,19 @@ class ClientCodec {
   virtual void pull(Buffer& out) = 0;
   virtual std::size_t unsent_bytes(StreamId) const = 0;
 
+  // Its head may have left; HTTP/1 cannot tell, its connection counts bytes.
+  virtual bool on_wire(StreamId) const { return true; }
+
   virtual bool can_open() const = 0;  // another stream may be opened now
   virtual bool reusable()
       const = 0;                  // it may be kept for later requests once its streams have ended
   virtual bool idle() const = 0;  // no stream is open
+
+  // HTTP/2: as in ServerCodec.
+  virtual bool multiplexes() const { return false; }
+  virtual bool has_reports() const { return false; }
+  virtual const Error* failure() const { return nullptr; }
+  virtual void ping() {}
 };
 
 }  // namespace damper::http

@@ -70,13 +70,6 @@ std::size_t host_size(std::string_view text) {
   return static_cast<std::size_t>(end - text.begin());
 }
 
-// host [ ":" port ]. Userinfo is none of it: it is used to deceive (RFC 9110 §4.2.4).
-bool valid_authority(std::string_view text) {
-  const std::size_t host = host_size(text);
-  if (host == 0) return false;
-  return host == text.size() || (text[host] == ':' && valid_port(text.substr(host + 1)));
-}
-
 // Fields that a peer cannot have removed by naming them in Connection: who asks, and on whose
 // behalf.
 bool is_protected(const Field& field) {
@@ -344,6 +337,12 @@ Framing response_framing(const FieldSorter& sorter, int status, bool to_head) {
 }
 
 }  // namespace
+
+bool valid_authority(std::string_view text) {
+  const std::size_t host = host_size(text);
+  if (host == 0) return false;
+  return host == text.size() || (text[host] == ':' && valid_port(text.substr(host + 1)));
+}
 
 const Fault* parse_request(const LineReader& reader, const H1ServerOptions& options,
                            RequestHead& head, Traits& traits) {

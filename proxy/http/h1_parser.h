@@ -27,6 +27,9 @@ const Fault* parse_response(const LineReader& reader, bool to_head, ResponseHead
 // The reader has read trailers into the arena of `trailers`. Drops what may not stand there.
 void parse_trailers(const LineReader& reader, Fields& trailers);
 
+// host [ ":" port ]. Userinfo is none of it: it is used to deceive (RFC 9110 §4.2.4).
+bool valid_authority(std::string_view text);
+
 // Fields that frame, route, authenticate or control a message come too late in its trailers (RFC
 // 9110 §6.5.1).
 bool allowed_in_trailers(const Field& field);

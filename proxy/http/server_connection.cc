@@ -42,11 +42,40 @@ void ServerConnection::on_connected() {
     max_age_ = connection_.loop().timer([this] { drain(); });
     max_age_->arm(options_.max_connection_duration);
   }
+  if (options_.codec_type == config::CodecType::kHttp2 || connection_.alpn() == "h2") {
+    settle(Protocol::kHttp2);
+    connection_.flush_later();
+  } else if (options_.codec_type == config::CodecType::kHttp1) {
+    settle(Protocol::kHttp11);
+  }
   timeouts_.idle.restart(*this);
 }
 
+void ServerConnection::settle(Protocol protocol) {
+  settled_ = true;
+  if (auto codec = owner_.choose_codec(*this, protocol)) codec_ = std::move(codec);
+  multiplexed_ = codec_->multiplexes();
+  if (multiplexed_) {
+    keep_alive_ = KeepAlive::make(connection_, options_.http2, id_, [this] { codec_->ping(); });
+  }
+}
+
+// RFC 9113 §3.4: nothing but the preface begins like it. False: too little has come to tell.
+bool ServerConnection::settle_protocol(const Buffer& in) {
+  constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+  char bytes[kPreface.size()];
+  const std::string_view begin(bytes, in.copy_front(bytes, kPreface.size()));
+  if (!kPreface.starts_with(begin)) {
+    settle(Protocol::kHttp11);
+  } else if (begin.size() == kPreface.size()) {
+    settle(Protocol::kHttp2);
+  }
+  return settled_;
+}
+
 Status ServerConnection::on_bytes(Buffer& in) {
-  const Status status = codec_->receive(in, *this);
+  Status status = Ok{};
+  if (settled_ || settle_protocol(in)) status = codec_->receive(in, *this);
   if (connection_.closed()) return Ok{};
   connection_.flush_later();
   if (!status) {  // what could be answered has been; close_if_finished() ends it unless a stream
@@ -54,12 +83,29 @@ Status ServerConnection::on_bytes(Buffer& in) {
     close_if_finished(true);
     return Ok{};
   }
-  const bool in_head = streams_.empty() && !codec_->idle();
+  const bool in_head = streams_.empty() && (!settled_ || !codec_->idle());
   if (in_head && !head_timed_ && timeouts_.head.timeout() > Duration::zero()) {
     timeouts_.head.restart(*this);
     head_timed_ = true;
+  } else if (!in_head && streams_.empty() && std::exchange(head_timed_, false)) {
+    timeouts_.idle.restart(*this);  // it was HTTP/2's preface, and no request came with it
   }
   return Ok{};
+}
+
+void ServerConnection::collect(Buffer& out) {
+  codec_->pull(out);
+  if (!multiplexed_ || connection_.closing()) return;
+  if (codec_->failure()) return end_broken();
+  if (codec_->has_reports()) connection_.deliver_later();
+  close_if_finished(true);
+}
+
+// The GOAWAY that says why is on its way; no stream can be answered any more.
+void ServerConnection::end_broken() {
+  leave();
+  end_streams(*codec_->failure());
+  connection_.close_when_flushed(options_.delayed_close_timeout, true);
 }
 
 // A half-closed client cannot be told from one that has left; like its peers Damper stops working
@@ -69,23 +115,38 @@ Status ServerConnection::on_eof(Buffer&) {
 }
 
 void ServerConnection::on_drained() {
-  tell_drained(streams_, [this] { return connection_.closed(); });
+  const bool others_wait = tell_drained(
+      streams_, net::Connection::kLowMark,
+      [this](StreamId id) { return multiplexed_ ? codec_->unsent_bytes(id) : 0; },
+      [this] { return connection_.closed(); });
+  if (others_wait) connection_.notify_when_drained();
 }
 
 void ServerConnection::on_closed(const Error& why) {
   leave();
   max_age_.reset();
+  keep_alive_.reset();
+  end_streams(why);
+  owner_.on_closed(*this, why);
+}
+
+void ServerConnection::end_streams(const Error& why) {
   while (!streams_.empty()) {
     Entry last = std::move(streams_.back());
     streams_.pop_back();
     last.stream->on_connection_closed(why);
     connection_.loop().destroy_later(std::move(last.stream));
   }
-  owner_.on_closed(*this, why);
 }
 
 void ServerConnection::on_timeout() {
-  const bool in_head = !codec_->idle();  // without a head timeout that of idleness ends it too
+  const bool waits_for_client = multiplexed_ && !codec_->idle();
+  if (waits_for_client) {
+    owner_.on_timeout_of(*this, head_timed_);
+    return connection_.close({Errc::kTimeout, Side::kDownstream, "the client takes nothing"});
+  }
+  // Without a head timeout that of idleness ends it too.
+  const bool in_head = head_timed_ || !codec_->idle();
   owner_.on_timeout_of(*this, in_head);
   if (in_head) {
     on_bad_request(0, 408, {Errc::kTimeout, Side::kDownstream, "request_header_timeout"});
@@ -113,7 +174,15 @@ void ServerConnection::on_request_body(StreamId id, Buffer& body, bool end) {
   Entry* entry = find_entry(streams_, id);
   if (!entry) return;
   entry->request_ended = end;
+  const std::size_t bytes = body.size();
   entry->stream->on_request_body(body, end);
+  if (!multiplexed_ || bytes == 0) return;
+  entry = find_entry(streams_, id);
+  if (entry && entry->paused) {
+    entry->unconsumed += bytes;
+  } else {
+    codec_->consumed(id, bytes);
+  }
 }
 
 void ServerConnection::on_request_trailers(StreamId id, Fields&& trailers) {
@@ -158,9 +227,23 @@ void ServerConnection::reset(StreamId id, Reset why) {
   connection_.flush_later();
 }
 
-void ServerConnection::pause_body(StreamId) { connection_.pause(net::Connection::kBackPressure); }
+void ServerConnection::pause_body(StreamId id) {
+  if (!multiplexed_) return connection_.pause(net::Connection::kBackPressure);
+  if (Entry* entry = find_entry(streams_, id)) entry->paused = true;
+}
 
-void ServerConnection::resume_body(StreamId) { connection_.resume(net::Connection::kBackPressure); }
+void ServerConnection::resume_body(StreamId id) {
+  if (!multiplexed_) return connection_.resume(net::Connection::kBackPressure);
+  Entry* entry = find_entry(streams_, id);
+  if (!entry || !std::exchange(entry->paused, false)) return;
+  codec_->consumed(id, std::exchange(entry->unconsumed, 0));
+  connection_.flush_later();
+}
+
+void ServerConnection::notify_when_drained(StreamId id) {
+  if (Entry* entry = find_entry(streams_, id)) entry->wants_drained = true;
+  connection_.notify_when_drained();
+}
 
 std::size_t ServerConnection::unsent_bytes(StreamId id) const {
   return connection_.unsent_bytes() + codec_->unsent_bytes(id);
@@ -172,13 +255,14 @@ void ServerConnection::end_stream(StreamId id) {
   const bool linger = !entry->request_ended;
   connection_.loop().destroy_later(std::move(entry->stream));
   streams_.erase(streams_.begin() + (entry - streams_.data()));
-  connection_.resume(net::Connection::kBackPressure);
+  if (!multiplexed_) connection_.resume(net::Connection::kBackPressure);
   close_if_finished(linger);
   if (connection_.closing()) return;
   if (connection_.has_input()) connection_.deliver_later();
   if (!streams_.empty()) return;
   streams_.shrink_to_fit();  // thousands of connections may rest
-  timeouts_.idle.restart(*this);
+  const bool held_back = multiplexed_ && codec_->unsent_bytes(id) > 0;
+  (held_back ? timeouts_.flush : timeouts_.idle).restart(*this);
 }
 
 void ServerConnection::close_if_finished(bool linger) {
@@ -192,7 +276,11 @@ void ServerConnection::close_if_finished(bool linger) {
 void ServerConnection::drain() {
   codec_->go_away();
   connection_.flush_later();
-  close_if_finished(false);
+  close_if_finished(multiplexed_);
+  if (!multiplexed_ || connection_.closing() || std::exchange(draining_, true)) return;
+  // Once more for a client that does not answer the announcement.
+  if (!max_age_) max_age_ = connection_.loop().timer([this] { drain(); });
+  max_age_->arm(options_.delayed_close_timeout);
 }
 
 }  // namespace damper::http

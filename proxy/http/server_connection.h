@@ -7,6 +7,7 @@
 #include "config/model/listener.h"
 #include "event/timeout_queue.h"
 #include "http/codec.h"
+#include "http/keep_alive.h"
 #include "net/connection.h"
 
 namespace damper::http {
@@ -34,6 +35,8 @@ class ServerConnection final : public event::Disposable,
    public:
     virtual ~Owner() = default;
     virtual std::unique_ptr<ServerStream> make_stream(ServerConnection&, StreamId) = 0;
+    // It is known what the client speaks: the codec for it; null: the one that it was made with.
+    virtual std::unique_ptr<ServerCodec> choose_codec(ServerConnection&, Protocol) = 0;
     virtual void on_timeout_of(ServerConnection&, bool in_head) = 0;  // statistics
     virtual void on_closed(ServerConnection&, const Error& why) = 0;  // hands it to destroy_later()
   };
@@ -42,8 +45,11 @@ class ServerConnection final : public event::Disposable,
   struct Timeouts {
     event::TimeoutQueue& idle;
     event::TimeoutQueue& head;
+    event::TimeoutQueue& flush;  // HTTP/2: for what the client's windows hold back after a stream
   };
 
+  // `codec` speaks HTTP/1. Whether the client does is found out from its options, from ALPN, and
+  // from its first bytes.
   ServerConnection(Owner& owner, const config::HttpOptions& options, Timeouts timeouts,
                    event::Loop& loop, net::ReadBlock& block, net::Fd fd,
                    std::unique_ptr<net::Transport> transport, std::unique_ptr<ServerCodec> codec,
@@ -59,7 +65,7 @@ class ServerConnection final : public event::Disposable,
   void pause_body(StreamId id);  // the request's body is not wanted for now
   void resume_body(StreamId id);
   std::size_t unsent_bytes(StreamId id) const;
-  void notify_when_drained() { connection_.notify_when_drained(); }
+  void notify_when_drained(StreamId id);
   void end_stream(
       StreamId id);  // response complete or reset: the stream is destroyed at the end of the turn
 
@@ -87,6 +93,9 @@ class ServerConnection final : public event::Disposable,
   struct Entry {
     StreamId id;
     std::unique_ptr<ServerStream> stream;
+    std::size_t unconsumed = 0;  // bytes of the body that came while it was paused (HTTP/2)
+    bool paused = false;
+    bool wants_drained = false;
     bool request_ended = false;
   };
 
@@ -94,7 +103,7 @@ class ServerConnection final : public event::Disposable,
   void on_connected() override;
   Status on_bytes(Buffer& in) override;
   Status on_eof(Buffer& in) override;
-  void collect(Buffer& out) override { codec_->pull(out); }
+  void collect(Buffer& out) override;
   void on_drained() override;
   void on_closed(const Error& why) override;
   // ServerSink
@@ -107,6 +116,10 @@ class ServerConnection final : public event::Disposable,
   void on_timeout() override;
 
   ServerStream& open(StreamId id);
+  bool settle_protocol(const Buffer& in);
+  void settle(Protocol protocol);
+  void end_streams(const Error& why);
+  void end_broken();
   void close_if_finished(bool linger);
 
   Owner& owner_;
@@ -116,12 +129,16 @@ class ServerConnection final : public event::Disposable,
   std::vector<Entry> streams_;
   std::string peer_text_;
   std::shared_ptr<const std::string> local_text_;  // its listener's, or asked for when needed
-  std::unique_ptr<event::Timer> max_age_;
+  std::unique_ptr<event::Timer> max_age_;          // calls drain()
+  std::unique_ptr<KeepAlive> keep_alive_;
   std::uint64_t id_;
   std::size_t place_ = 0;
   std::uint32_t requests_ = 0;
-  bool head_timed_ = false;  // the time of the head that is being read has begun
+  bool settled_ = false;      // the protocol is known
+  bool multiplexed_ = false;  // it is HTTP/2
+  bool head_timed_ = false;   // the time of the head that is being read has begun
   bool last_request_ = false;
+  bool draining_ = false;
   bool peer_trusted_ = false;
   net::Connection connection_;
 };

@@ -131,6 +131,7 @@ void Connection::write_out() {
     if (!progress) return on_write_failed(progress.error());
     bytes_written_ += progress->bytes;
     if (progress->next == Progress::Next::kWantWrite) break;
+    if (out_.empty()) owner_.collect(out_);
   }
   io_->want_write(!out_.empty());
   if (notify_drained_ && out_.size() <= kLowMark) {

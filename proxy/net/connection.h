@@ -37,14 +37,18 @@ class ConnectionOwner {
   // `in` holds all bytes not yet taken. An Error closes the connection.
   virtual Status on_bytes(Buffer& in) = 0;
   virtual Status on_eof(Buffer& in) = 0;  // the peer ended its side
-  virtual void collect(Buffer& out) = 0;  // moves what is to be written now
-  virtual void on_drained() = 0;          // asked for by notify_when_drained()
+  // Moves what is to be written now; asked again when that has been, until there is nothing.
+  virtual void collect(Buffer& out) = 0;
+  virtual void on_drained() = 0;  // asked for by notify_when_drained()
   virtual void on_closed(
       const Error& why) = 0;  // exactly once; the owner then hands itself to destroy_later()
 };
 
 class Connection final : public event::IoTarget, public event::EndOfTurn {
  public:
+  // notify_when_drained() means: not more than this is left.
+  static constexpr std::size_t kLowMark = 64 * 1024;
+
   enum class Start { kConnecting, kAccepted };
   // Why reading stands still. Reading goes on when no reason is left.
   enum Pause : unsigned { kBackPressure = 1, kBacklog = 2 };
@@ -76,6 +80,7 @@ class Connection final : public event::IoTarget, public event::EndOfTurn {
   bool closing() const { return closing_ || closed(); }
   std::size_t unsent_bytes() const { return out_.size(); }
   bool has_input() const { return !in_.empty(); }
+  std::string_view alpn() const { return transport_->alpn(); }
   // By a look at the socket: is there anything that has not been delivered, bytes, an end or an
   // error?
   bool has_unread() const;
@@ -101,7 +106,6 @@ class Connection final : public event::IoTarget, public event::EndOfTurn {
   void wait_for_peer();
 
   static constexpr std::size_t kBacklogBytes = 128 * 1024;
-  static constexpr std::size_t kLowMark = 64 * 1024;
 
   event::Loop& loop_;
   ReadBlock& block_;

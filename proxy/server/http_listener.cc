@@ -5,17 +5,44 @@
 
 #include "base/log.h"
 #include "http/h1_server_codec.h"
+#include "http/h2_server_codec.h"
 
 namespace damper::server {
+namespace {
+
+http::H1ServerOptions http1_options(const config::HttpOptions& o) {
+  return {.accept_http_10 = o.http1.accept_http_10,
+          .default_host_for_http_10 = o.http1.default_host_for_http_10,
+          .enable_trailers = o.http1.enable_trailers,
+          .allow_absolute_url = o.http1.allow_absolute_url,
+          .max_head_bytes = o.max_request_headers_kb * std::size_t{1024},
+          .max_headers = o.max_headers_count,
+          .headers_with_underscores = o.headers_with_underscores,
+          .proxy_100_continue = o.proxy_100_continue};
+}
+
+http::H2Options http2_options(const config::HttpOptions& o) {
+  config::Http2Options http2 = o.http2;
+  http2.allow_connect = http2.allow_connect || o.websocket;
+  return {.http2 = http2,
+          .max_head_bytes = o.max_request_headers_kb * std::size_t{1024},
+          .max_headers = o.max_headers_count,
+          .headers_with_underscores = o.headers_with_underscores,
+          .proxy_100_continue = o.proxy_100_continue};
+}
+
+}  // namespace
 
 HttpListener::HttpListener(http::Worker& worker, Settings settings, std::vector<net::Fd> sockets,
                            MakeStream make_stream)
     : worker_(worker),
       settings_(settings),
       make_stream_(std::move(make_stream)),
-      codec_options_(std::make_shared<http::H1ServerOptions>(codec_options(settings.options))),
+      http1_options_(std::make_shared<http::H1ServerOptions>(http1_options(settings.options))),
+      http2_options_(std::make_shared<http::H2Options>(http2_options(settings.options))),
       idle_timeout_(worker.loop, settings.options.idle_timeout),
-      head_timeout_(worker.loop, settings.options.request_headers_timeout) {
+      head_timeout_(worker.loop, settings.options.request_headers_timeout),
+      flush_timeout_(worker.loop, settings.options.stream_idle_timeout) {
   for (net::Fd& fd : sockets) {
     // Where we listen on one address, that is every connection's, and no connection need be asked
     // for it.
@@ -37,17 +64,6 @@ HttpListener::HttpListener(http::Worker& worker, Settings settings, std::vector<
 
 HttpListener::~HttpListener() { close_all({Errc::kClosed, Side::kLocal, "the listener is gone"}); }
 
-http::H1ServerOptions HttpListener::codec_options(const config::HttpOptions& o) {
-  return {.accept_http_10 = o.http1.accept_http_10,
-          .default_host_for_http_10 = o.http1.default_host_for_http_10,
-          .enable_trailers = o.http1.enable_trailers,
-          .allow_absolute_url = o.http1.allow_absolute_url,
-          .max_head_bytes = o.max_request_headers_kb * std::size_t{1024},
-          .max_headers = o.max_headers_count,
-          .headers_with_underscores = o.headers_with_underscores,
-          .proxy_100_continue = o.proxy_100_continue};
-}
-
 void HttpListener::accept(net::Fd fd, const net::Address& peer,
                           const std::shared_ptr<const std::string>& local) {
   settings_.process.accepted.fetch_add(1, std::memory_order_relaxed);
@@ -61,15 +77,15 @@ void HttpListener::accept(net::Fd fd, const net::Address& peer,
   http::ServerConnection::Owner& self = *this;
   auto connection = std::make_unique<http::ServerConnection>(
       self, settings_.options,
-      http::ServerConnection::Timeouts{.idle = idle_timeout_, .head = head_timeout_}, worker_.loop,
-      worker_.read_block, std::move(fd), net::make_plain_transport(),
-      std::make_unique<http::H1ServerCodec>(codec_options_), peer, worker_.new_id());
+      http::ServerConnection::Timeouts{
+          .idle = idle_timeout_, .head = head_timeout_, .flush = flush_timeout_},
+      worker_.loop, worker_.read_block, std::move(fd), net::make_plain_transport(),
+      std::make_unique<http::H1ServerCodec>(http1_options_), peer, worker_.new_id());
   http::ServerConnection& accepted = *connection;
   accepted.set_place(connections_.size());
   accepted.set_peer_trusted(settings_.trust.contains(peer.get()));
   connections_.push_back({std::move(connection), std::move(place)});
   worker_.cells.add(settings_.stats.downstream_cx_total);
-  worker_.cells.add(settings_.stats.downstream_cx_http1_total);
   worker_.cells.add(settings_.stats.downstream_cx_active, 1);
   if (settings_.counts_for_drain) settings_.process.connections.fetch_add(1);
   accepted.set_local_text(local);
@@ -80,6 +96,15 @@ void HttpListener::accept(net::Fd fd, const net::Address& peer,
 std::unique_ptr<http::ServerStream> HttpListener::make_stream(http::ServerConnection& connection,
                                                               http::StreamId id) {
   return make_stream_(connection, id);
+}
+
+std::unique_ptr<http::ServerCodec> HttpListener::choose_codec(http::ServerConnection&,
+                                                              http::Protocol protocol) {
+  const bool http2 = protocol == http::Protocol::kHttp2;
+  worker_.cells.add(http2 ? settings_.stats.downstream_cx_http2_total
+                          : settings_.stats.downstream_cx_http1_total);
+  if (!http2) return nullptr;
+  return std::make_unique<http::H2ServerCodec>(http2_options_);
 }
 
 void HttpListener::on_timeout_of(http::ServerConnection&, bool in_head) {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "http/h1_options.h"
+#include "http/h2_options.h"
 #include "http/server_connection.h"
 #include "http/worker.h"
 #include "net/cidr.h"
@@ -45,20 +45,22 @@ class HttpListener final : private http::ServerConnection::Owner {
  private:
   void accept(net::Fd fd, const net::Address& peer,
               const std::shared_ptr<const std::string>& local);
-  static http::H1ServerOptions codec_options(const config::HttpOptions& options);
   void close_where(bool (*chosen)(const http::ServerConnection&));
 
   // http::ServerConnection::Owner
   std::unique_ptr<http::ServerStream> make_stream(http::ServerConnection&, http::StreamId) override;
+  std::unique_ptr<http::ServerCodec> choose_codec(http::ServerConnection&, http::Protocol) override;
   void on_timeout_of(http::ServerConnection&, bool in_head) override;
   void on_closed(http::ServerConnection&, const Error& why) override;
 
   http::Worker& worker_;
   Settings settings_;
   MakeStream make_stream_;
-  std::shared_ptr<const http::H1ServerOptions> codec_options_;
+  std::shared_ptr<const http::H1ServerOptions> http1_options_;
+  std::shared_ptr<const http::H2Options> http2_options_;
   event::TimeoutQueue idle_timeout_;
   event::TimeoutQueue head_timeout_;
+  event::TimeoutQueue flush_timeout_;
   struct Entry {
     std::unique_ptr<http::ServerConnection> connection;
     upstream::Limit::Ticket place;

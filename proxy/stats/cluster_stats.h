@@ -108,6 +108,7 @@ class ClusterStats {
  public:
   Counter upstream_cx_total = scope_.counter("upstream_cx_total");
   Counter upstream_cx_http1_total = scope_.counter("upstream_cx_http1_total");
+  Counter upstream_cx_http2_total = scope_.counter("upstream_cx_http2_total");
   Gauge upstream_cx_active = scope_.gauge("upstream_cx_active");
   Counter upstream_cx_connect_fail = scope_.counter("upstream_cx_connect_fail");
   Counter upstream_cx_connect_timeout = scope_.counter("upstream_cx_connect_timeout");

@@ -67,6 +67,7 @@ class HttpStats {
  public:
   Counter downstream_cx_total = scope_.counter("downstream_cx_total");
   Counter downstream_cx_http1_total = scope_.counter("downstream_cx_http1_total");
+  Counter downstream_cx_http2_total = scope_.counter("downstream_cx_http2_total");
   Gauge downstream_cx_active = scope_.gauge("downstream_cx_active");
   Counter downstream_cx_destroy = scope_.counter("downstream_cx_destroy");
   Counter downstream_cx_destroy_local = scope_.counter("downstream_cx_destroy_local");

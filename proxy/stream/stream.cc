@@ -341,7 +341,7 @@ void Stream::send_body(Buffer& body, bool end) {
   if (!blocked_ &&
       connection_->unsent_bytes(id_) > frontend_->config->listener->buffer_limit_bytes) {
     blocked_ = true;
-    connection_->notify_when_drained();
+    connection_->notify_when_drained(id_);
     if (end_) end_->on_response_blocked();
   }
 }

@@ -18,8 +18,9 @@ Cluster::~Cluster() = default;
 
 void Cluster::update_hosts(const Hosts& hosts) {
   for (auto at = pools_.begin(); at != pools_.end();) {
-    const bool stays = std::any_of(hosts.begin(), hosts.end(),
-                                   [&](const HostPtr& h) { return h.get() == at->first.first; });
+    const bool stays = std::any_of(hosts.begin(), hosts.end(), [&](const HostPtr& h) {
+      return h.get() == std::get<0>(at->first);
+    });
     if (stays) {
       ++at;
       continue;
@@ -42,10 +43,15 @@ HostPtr Cluster::choose_host(std::span<const HostPtr> tried, bool is_retry) {
   return host;
 }
 
-Pool& Cluster::pool(const HostPtr& host, config::Priority priority) {
-  auto& pool = pools_[{host.get(), priority}];
+Pool& Cluster::pool(const HostPtr& host, config::Priority priority, http::Protocol downstream) {
+  config::UpstreamHttp http = config_->http;
+  if (http == config::UpstreamHttp::kDownstream) {
+    http = downstream == http::Protocol::kHttp2 ? config::UpstreamHttp::kHttp2
+                                                : config::UpstreamHttp::kHttp1;
+  }
+  auto& pool = pools_[{host.get(), priority, http}];
   if (!pool) {
-    pool = std::make_unique<HostPool>(worker_, config_, *state_, timeouts_, host, priority);
+    pool = std::make_unique<HostPool>(worker_, config_, *state_, timeouts_, host, priority, http);
   }
   return *pool;
 }

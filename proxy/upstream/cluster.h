@@ -29,7 +29,8 @@ class Cluster {
 
   // Null: there is no host. `tried`: see LoadBalancer::pick.
   HostPtr choose_host(std::span<const HostPtr> tried, bool is_retry);
-  Pool& pool(const HostPtr& host, config::Priority priority);
+  // `downstream`: what the client speaks, for a cluster that is to be spoken to likewise.
+  Pool& pool(const HostPtr& host, config::Priority priority, http::Protocol downstream);
 
   // From the start of attempts to their response heads, as seen by this worker.
   stats::RecentLatency& attempt_latency() { return attempt_latency_; }
@@ -42,7 +43,7 @@ class Cluster {
   bool any_well_host_but(const Host* host) const;
 
  private:
-  using Key = std::pair<const Host*, config::Priority>;
+  using Key = std::tuple<const Host*, config::Priority, config::UpstreamHttp>;
 
   void forget_drained_pools();
   void count(const OutlierFinding& found);

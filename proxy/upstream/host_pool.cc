@@ -4,28 +4,40 @@
 #include <utility>
 
 #include "http/h1_client_codec.h"
+#include "http/h2_client_codec.h"
 
 namespace damper::upstream {
 namespace {
 
-http::H1ClientOptions codec_options(const config::Cluster& config) {
+http::H1ClientOptions http1_options(const config::Cluster& config) {
   return {.max_head_bytes = config.max_response_headers_kb * std::size_t{1024},
           .max_headers = config.max_response_headers_count,
           .enable_trailers = config.enable_trailers};
+}
+
+http::H2Options http2_options(const config::Cluster& config) {
+  return {.http2 = config.http2,
+          .max_head_bytes = config.max_response_headers_kb * std::size_t{1024},
+          .max_headers = config.max_response_headers_count};
 }
 
 }  // namespace
 
 HostPool::HostPool(http::Worker& worker, std::shared_ptr<const config::Cluster> config,
                    ClusterState& state, PoolTimeouts& timeouts, HostPtr host,
-                   config::Priority priority)
+                   config::Priority priority, config::UpstreamHttp http)
     : worker_(worker),
       config_(std::move(config)),
       state_(state),
       timeouts_(timeouts),
       host_(std::move(host)),
       priority_(priority),
-      next_turn_(worker.loop.timer([this] { serve_waiting(); })) {}
+      next_turn_(worker.loop.timer([this] { serve_waiting(); })),
+      http_(http) {
+  if (http_ != config::UpstreamHttp::kHttp1) {
+    http2_options_ = std::make_shared<const http::H2Options>(http2_options(*config_));
+  }
+}
 
 HostPool::~HostPool() {
   worker_.cells.add(state_.stats.upstream_rq_pending_active,
@@ -38,11 +50,10 @@ HostPool::~HostPool() {
 }
 
 void HostPool::acquire(PoolUser& user) {
-  while (waiting_.empty() && !idle_.empty()) {
-    http::ClientConnection& connection = *idle_.back();
-    idle_.pop_back();
-    if (!worn_out(connection)) return user.on_connection(connection);
-    connection.close({Errc::kClosed, Side::kLocal, "too old"});
+  while (waiting_.empty() && !ready_.empty()) {
+    http::ClientConnection& connection = take_ready();
+    if (!worn_out(connection)) return give(connection, user);
+    if (connection.idle()) connection.close({Errc::kClosed, Side::kLocal, "too old"});
   }
   auto place = state_.breaker(priority_).pending_requests.take();
   if (!place) {
@@ -65,7 +76,7 @@ void HostPool::cancel(PoolUser& user) {
 }
 
 void HostPool::open_for_waiting() {
-  while (connecting_ + idle_.size() < waiting_.size()) {
+  while (expected_ + ready_.size() < waiting_.size()) {
     if (!open_connection()) return;
   }
 }
@@ -88,38 +99,97 @@ bool HostPool::open_connection() {
     net::set_no_delay(fd->get());
     net::set_liveness(fd->get(), config_->tcp_keepalive.value_or(config::TcpKeepalive{}));
   }
+  const bool maybe_http2 = http_ != config::UpstreamHttp::kHttp1;
   http::ClientConnection::Owner& self = *this;
   auto connection = std::make_unique<http::ClientConnection>(
       self, worker_.loop, worker_.read_block, *std::move(fd), net::make_plain_transport(),
-      std::make_unique<http::H1ClientCodec>(codec_options(*config_)), timeouts_.drain,
-      worker_.new_id());
+      make_codec(http_ == config::UpstreamHttp::kHttp2), timeouts_.drain, worker_.new_id());
   http::ClientConnection& opened = *connection;
-  connections_.emplace(&opened, Entry{std::move(connection), std::move(place), worker_.loop.now()});
-  ++connecting_;
+  // Most servers allow a hundred streams (RFC 9113 §6.5.2 asks for no less).
+  constexpr std::uint32_t kUsualLimit = 100;
+  const std::size_t expected =
+      maybe_http2 ? std::min(config_->http2.max_concurrent_streams, kUsualLimit) : 1;
+  connections_.emplace(
+      &opened, Entry{std::move(connection), std::move(place), worker_.loop.now(), expected});
+  expected_ += expected;
   worker_.cells.add(state_.stats.upstream_cx_total);
-  worker_.cells.add(state_.stats.upstream_cx_http1_total);
   worker_.cells.add(state_.stats.upstream_cx_active, 1);
   timeouts_.connect.restart(opened);
   opened.begin();
   return true;
 }
 
+std::unique_ptr<http::ClientCodec> HostPool::make_codec(bool http2) const {
+  if (http2) return std::make_unique<http::H2ClientCodec>(http2_options_);
+  return std::make_unique<http::H1ClientCodec>(http1_options(*config_));
+}
+
+// ALPN has spoken, where it was asked.
+void HostPool::choose_protocol(http::ClientConnection& connection) {
+  if (http_ == config::UpstreamHttp::kAuto && connection.alpn() == "h2") {
+    connection.set_codec(make_codec(true));
+  }
+  if (connection.multiplexed()) connection.keep_alive(config_->http2);
+  worker_.cells.add(connection.multiplexed() ? state_.stats.upstream_cx_http2_total
+                                             : state_.stats.upstream_cx_http1_total);
+}
+
+void HostPool::know_limit(Entry& entry) { expected_ -= std::exchange(entry.expected, 0); }
+
 void HostPool::on_connected(http::ClientConnection& connection) {
-  --connecting_;
   connection.leave();
-  worker_.cells.record(state_.stats.upstream_cx_connect_ms,
-                       worker_.loop.now() - connections_.at(&connection).opened);
-  on_available(connection);
+  choose_protocol(connection);
+  Entry& entry = connections_.at(&connection);
+  worker_.cells.record(state_.stats.upstream_cx_connect_ms, worker_.loop.now() - entry.opened);
+  if (!connection.multiplexed()) return on_available(connection);
+  // Its SETTINGS say how much it takes; until then it gets one request.
+  if (waiting_.empty()) return make_ready(connection);
+  hand_over(connection);
 }
 
 void HostPool::on_available(http::ClientConnection& connection) {
-  if (connection.requests() == 0 && !waiting_.empty()) return hand_over(connection);
-  if (draining_ || worn_out(connection)) {
-    return connection.close({Errc::kClosed, Side::kLocal, "retired"});
+  if (expected_ > 0) know_limit(connections_.at(&connection));
+  const bool fresh = connection.requests() == 0 || connection.multiplexed();
+  if (fresh) {
+    while (!waiting_.empty() && connection.can_open() && !worn_out(connection)) {
+      hand_over(connection);
+      if (!connection.multiplexed()) return;
+    }
+    open_for_waiting();
   }
-  idle_.push_back(&connection);
-  timeouts_.idle.restart(connection);
+  if (draining_ || worn_out(connection)) {
+    if (connection.idle()) connection.close({Errc::kClosed, Side::kLocal, "retired"});
+    return;
+  }
+  if (!connection.can_open()) return;
+  make_ready(connection);
   if (!waiting_.empty()) next_turn_->arm(settling_time());
+}
+
+void HostPool::make_ready(http::ClientConnection& connection) {
+  if (connection.idle()) timeouts_.idle.restart(connection);
+  if (connection.ready()) return;
+  connection.set_ready(true);
+  ready_.push_back(&connection);
+}
+
+void HostPool::on_retired(http::ClientConnection& connection) {
+  know_limit(connections_.at(&connection));
+  connection.set_ready(false);
+  std::erase(ready_, &connection);
+  open_for_waiting();
+}
+
+http::ClientConnection& HostPool::take_ready() {
+  http::ClientConnection& connection = *ready_.back();
+  ready_.pop_back();
+  connection.set_ready(false);
+  return connection;
+}
+
+void HostPool::give(http::ClientConnection& connection, PoolUser& user) {
+  user.on_connection(connection);
+  if (connection.multiplexed() && connection.can_open()) make_ready(connection);
 }
 
 // It has just answered, and the upstream's FIN may come right behind the answer: who waits gets it
@@ -132,13 +202,12 @@ Duration HostPool::settling_time() const {
 }
 
 void HostPool::serve_waiting() {
-  while (!waiting_.empty() && !idle_.empty()) {
-    http::ClientConnection& connection = *idle_.back();
-    if (!connection.looks_alive()) {
+  while (!waiting_.empty() && !ready_.empty()) {
+    http::ClientConnection& connection = take_ready();
+    if (!connection.multiplexed() && !connection.looks_alive()) {
       connection.close({Errc::kClosed, Side::kUpstream, "closed by the upstream"});
       continue;
     }
-    idle_.pop_back();
     hand_over(connection);
   }
 }
@@ -148,7 +217,7 @@ void HostPool::hand_over(http::ClientConnection& connection) {
   waiting_.pop_front();
   worker_.cells.add(state_.stats.upstream_rq_pending_active, -1);
   next.place = {};
-  next.user->on_connection(connection);
+  give(connection, *next.user);
 }
 
 bool HostPool::worn_out(http::ClientConnection& connection) const {
@@ -176,15 +245,15 @@ void HostPool::on_idle_timeout(http::ClientConnection& connection) {
 }
 
 void HostPool::on_closed(http::ClientConnection& connection, const Error& why) {
-  std::erase(idle_, &connection);
+  std::erase(ready_, &connection);
   count_close(connection, why);
   if (connection.lost_race()) last_race_ = worker_.loop.now();
   auto entry = connections_.extract(&connection);
+  know_limit(entry.mapped());
   entry.mapped().place = {};
   const bool was_connecting = !connection.connected();
   worker_.loop.destroy_later(std::move(entry.mapped().connection));
   if (was_connecting) {
-    --connecting_;
     worker_.cells.add(state_.stats.upstream_cx_connect_fail);
     fail_first(
         why.code == Errc::kTimeout ? PoolFailure::kConnectTimeout : PoolFailure::kConnectFailure,
@@ -222,8 +291,9 @@ void HostPool::count_close(const http::ClientConnection& connection, const Error
 
 void HostPool::drain() {
   draining_ = true;
-  while (!idle_.empty()) {
-    idle_.back()->close({Errc::kClosed, Side::kLocal, "its host has left"});
+  const auto ready = ready_;
+  for (http::ClientConnection* connection : ready) {
+    if (connection->idle()) connection->close({Errc::kClosed, Side::kLocal, "its host has left"});
   }
 }
 

@@ -1,7 +1,8 @@
-// The connections of one worker to one host, one request on each at a time (HTTP/1). A request
-// takes an idle connection, or waits for the one that is opened for it or for the next that becomes
-// free; who waits longest is served first. The limit of connections is the whole process's, so a
-// pool that has none may open one over it: it must not wait for what other hosts and workers hold.
+// The connections of one worker to one host: one request on each at a time in HTTP/1, as many as
+// the host allows in HTTP/2. A request takes a connection with room, or waits for the one that is
+// opened for it or for the next that has room; who waits longest is served first. The limit of
+// connections is the whole process's, so a pool that has none may open one over it: it must not
+// wait for what other hosts and workers hold.
 #pragma once
 #include <deque>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "config/model/cluster.h"
+#include "http/h2_options.h"
 #include "http/worker.h"
 #include "upstream/cluster_state.h"
 #include "upstream/pool.h"
@@ -28,8 +30,10 @@ struct PoolTimeouts {
 
 class HostPool final : public Pool, private http::ClientConnection::Owner {
  public:
+  // `http`: kAuto lets ALPN choose, and is HTTP/1 without it.
   HostPool(http::Worker& worker, std::shared_ptr<const config::Cluster> config, ClusterState& state,
-           PoolTimeouts& timeouts, HostPtr host, config::Priority priority);
+           PoolTimeouts& timeouts, HostPtr host, config::Priority priority,
+           config::UpstreamHttp http);
   ~HostPool() override;
 
   void acquire(PoolUser& user) override;
@@ -43,6 +47,7 @@ class HostPool final : public Pool, private http::ClientConnection::Owner {
     std::unique_ptr<http::ClientConnection> connection;
     Limit::Ticket place;
     TimePoint opened;
+    std::size_t expected = 0;  // streams that it is hoped to take, until that is known
   };
   struct Waiting {
     PoolUser* user;
@@ -52,10 +57,17 @@ class HostPool final : public Pool, private http::ClientConnection::Owner {
   // http::ClientConnection::Owner
   void on_connected(http::ClientConnection& connection) override;
   void on_available(http::ClientConnection& connection) override;
+  void on_retired(http::ClientConnection& connection) override;
   void on_idle_timeout(http::ClientConnection& connection) override;
   void on_closed(http::ClientConnection& connection, const Error& why) override;
 
-  bool open_connection();                              // false: the limit of connections is reached
+  bool open_connection();  // false: the limit of connections is reached
+  std::unique_ptr<http::ClientCodec> make_codec(bool http2) const;
+  void choose_protocol(http::ClientConnection& connection);
+  void know_limit(Entry& entry);
+  void make_ready(http::ClientConnection& connection);
+  http::ClientConnection& take_ready();
+  void give(http::ClientConnection& connection, PoolUser& user);
   void hand_over(http::ClientConnection& connection);  // to the longest waiting
   void serve_waiting();
   Duration settling_time() const;
@@ -71,12 +83,15 @@ class HostPool final : public Pool, private http::ClientConnection::Owner {
   HostPtr host_;
   config::Priority priority_;
   std::unordered_map<http::ClientConnection*, Entry> connections_;
-  // The last used at the end: it is taken first. While somebody waits they are for serve_waiting().
-  std::vector<http::ClientConnection*> idle_;
+  // Those with room. The last used at the end: it is taken first. While somebody waits they are for
+  // serve_waiting().
+  std::vector<http::ClientConnection*> ready_;
   std::deque<Waiting> waiting_;
   std::unique_ptr<event::Timer> next_turn_;
   std::optional<TimePoint> last_race_;  // the host closed a connection under a request
-  std::size_t connecting_ = 0;
+  const config::UpstreamHttp http_;
+  std::shared_ptr<const http::H2Options> http2_options_;
+  std::size_t expected_ = 0;  // the sum of what entries expect
   bool draining_ = false;
 };
 

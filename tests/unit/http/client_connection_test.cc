@@ -64,6 +64,7 @@ class Bench final : public ClientConnection::Owner {
 
   void on_connected(ClientConnection&) override { log.push_back("connected"); }
   void on_available(ClientConnection&) override { log.push_back("available"); }
+  void on_retired(ClientConnection&) override { log.push_back("retired"); }
   void on_idle_timeout(ClientConnection& c) override {
     log.push_back("timeout");
     c.close({Errc::kTimeout, Side::kLocal, "idle"});
@@ -354,7 +355,7 @@ TEST(ClientConnection, TellsTheStreamWhenItsBodyHasLeft) {
   Bench bench;
   const StreamId id = bench.post(9);
   bench.send_body(id, "abc", false);
-  bench.connection->notify_when_drained();
+  bench.connection->notify_when_drained(id);
   EXPECT_EQ(bench.turn(), Log{"drained"});
   EXPECT_EQ(bench.connection->unsent_bytes(id), 0u);
 }

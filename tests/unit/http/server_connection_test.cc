@@ -53,8 +53,10 @@ class Bench final : public ServerConnection::Owner {
       : options_(settings.options),
         idle_(time, settings.idle),
         head_(time, settings.head),
+        flush_(time, settings.idle),
         connection(std::make_unique<ServerConnection>(
-            *this, options_, ServerConnection::Timeouts{.idle = idle_, .head = head_}, loop, block_,
+            *this, options_,
+            ServerConnection::Timeouts{.idle = idle_, .head = head_, .flush = flush_}, loop, block_,
             std::move(sockets_.ours), net::make_plain_transport(),
             std::make_unique<H1ServerCodec>(settings.codec),
             *net::Address::from_ip("10.0.0.7", 1234), 42)),
@@ -64,6 +66,9 @@ class Bench final : public ServerConnection::Owner {
 
   std::unique_ptr<ServerStream> make_stream(ServerConnection&, StreamId id) override {
     return std::make_unique<Stream>(*this, id);
+  }
+  std::unique_ptr<ServerCodec> choose_codec(ServerConnection&, Protocol) override {
+    return nullptr;
   }
   void on_timeout_of(ServerConnection&, bool in_head) override {
     log.push_back(in_head ? "head timeout" : "idle timeout");
@@ -113,6 +118,7 @@ class Bench final : public ServerConnection::Owner {
   const config::HttpOptions options_;
   event::TimeoutQueue idle_;
   event::TimeoutQueue head_;
+  event::TimeoutQueue flush_;
   net::ReadBlock block_;
   tests::SocketPair sockets_;
 
@@ -394,7 +400,7 @@ TEST(ServerConnection, ToldWhenWhatItSentHasLeft) {
   bench.send_head(1, 5);
   bench.send_body(1, "ab", false);
   EXPECT_GT(bench.connection->unsent_bytes(1), 0u);
-  bench.connection->notify_when_drained();
+  bench.connection->notify_when_drained(1);
   EXPECT_EQ(bench.turn(), Log{"1 drained"});
   EXPECT_EQ(bench.connection->unsent_bytes(1), 0u);
 }

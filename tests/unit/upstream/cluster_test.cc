@@ -63,12 +63,12 @@ TEST(Cluster, EachHostAndPriorityHasAPool) {
   Bench bench;
   const Hosts hosts = tests::hosts(2);
   bench.cluster.update_hosts(hosts);
-  Pool& pool = bench.cluster.pool(hosts[0], Priority::kDefault);
-  EXPECT_EQ(&bench.cluster.pool(hosts[0], Priority::kDefault), &pool);
-  EXPECT_NE(&bench.cluster.pool(hosts[0], Priority::kHigh), &pool);
-  EXPECT_NE(&bench.cluster.pool(hosts[1], Priority::kDefault), &pool);
+  Pool& pool = bench.cluster.pool(hosts[0], Priority::kDefault, http::Protocol::kHttp11);
+  EXPECT_EQ(&bench.cluster.pool(hosts[0], Priority::kDefault, http::Protocol::kHttp11), &pool);
+  EXPECT_NE(&bench.cluster.pool(hosts[0], Priority::kHigh, http::Protocol::kHttp11), &pool);
+  EXPECT_NE(&bench.cluster.pool(hosts[1], Priority::kDefault, http::Protocol::kHttp11), &pool);
   bench.cluster.update_hosts({hosts[0]});
-  EXPECT_EQ(&bench.cluster.pool(hosts[0], Priority::kDefault), &pool);
+  EXPECT_EQ(&bench.cluster.pool(hosts[0], Priority::kDefault, http::Protocol::kHttp11), &pool);
 }
 
 TEST(Cluster, WhoWaitsForAHostThatLeavesIsServedAndMayStillCancel) {
@@ -77,7 +77,7 @@ TEST(Cluster, WhoWaitsForAHostThatLeavesIsServedAndMayStillCancel) {
     Bench bench;
     const auto host = std::make_shared<Host>(backend.address(), "app", 1, 0);
     bench.cluster.update_hosts({host});
-    Pool& pool = bench.cluster.pool(host, Priority::kDefault);
+    Pool& pool = bench.cluster.pool(host, Priority::kDefault, http::Protocol::kHttp11);
     User user;
     pool.acquire(user);
     bench.cluster.update_hosts({});

@@ -100,8 +100,8 @@ struct Bench {
   ClusterState state{*config, registry, {}, 1};
   PoolTimeouts timeouts{time, *config};
   HostPtr host;
-  std::unique_ptr<HostPool> pool =
-      std::make_unique<HostPool>(worker, config, state, timeouts, host, config::Priority::kDefault);
+  std::unique_ptr<HostPool> pool = std::make_unique<HostPool>(
+      worker, config, state, timeouts, host, config::Priority::kDefault, config->http);
 };
 
 config::Cluster limited(config::Thresholds thresholds) {
@@ -192,7 +192,7 @@ TEST(HostPool, EachPriorityHasItsOwnLimits) {
   bench.acquire("a");
   EXPECT_EQ(bench.log, Log{"a overflow"});
   bench.pool = std::make_unique<HostPool>(bench.worker, bench.config, bench.state, bench.timeouts,
-                                          bench.host, config::Priority::kHigh);
+                                          bench.host, config::Priority::kHigh, bench.config->http);
   bench.acquire("b");
   EXPECT_EQ(bench.turn(), (Log{"a overflow", "b on 1"}));
 }

@@ -19,7 +19,11 @@ TEST(UpstreamProtocol, IsChosenInSeveralForms) {
       {"http: auto", UpstreamHttp::kAuto},
       {kTyped + "explicit_http_config: { http_protocol_options: {} } } }", UpstreamHttp::kHttp1},
       {kTyped + "use_downstream_protocol_config: { http2_protocol_options: {} } } }",
-       UpstreamHttp::kHttp1},
+       UpstreamHttp::kDownstream},
+      {kTyped + "use_downstream_protocol_config: {} } }", UpstreamHttp::kHttp1},
+      {kTyped + "explicit_http_config: { http2_protocol_options: {} } } }", UpstreamHttp::kHttp2},
+      {"http: 2", UpstreamHttp::kHttp2},
+      {"http2_protocol_options: {}", UpstreamHttp::kHttp2},
       {kTyped + "auto_config: { http2_protocol_options: {} } } }", UpstreamHttp::kAuto},
   };
   for (const auto& [fields, protocol] : cases)

@@ -51,8 +51,9 @@ TEST(FailureReply, EachFailureHasItsStatusFlagDetailsAndText) {
   };
   for (const auto& row : rows) {
     const AttemptFailure failure{.failure = row.failure, .detail = "Connection refused"};
-    EXPECT_EQ(failure_reply(row.failure).status, row.status) << row.details;
-    EXPECT_EQ(failure_reply(row.failure).flag, row.flag) << row.details;
+    EXPECT_EQ(failure_reply({.failure = row.failure, .detail = {}}).status, row.status)
+        << row.details;
+    EXPECT_EQ(failure_reply({.failure = row.failure, .detail = {}}).flag, row.flag) << row.details;
     EXPECT_EQ(failure_details(failure, false), row.details);
     EXPECT_EQ(failure_body(failure, false), row.body);
   }

@@ -1,0 +1,74 @@
+// HTTP/2 field blocks (RFC 9113 §8.3): pseudo-header fields become members of a head, and back.
+#pragma once
+#include <nghttp2/nghttp2.h>
+#include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "http/h2_options.h"
+#include "http/message.h"
+
+namespace damper::http::h2 {
+
+// One field block while it is read. nghttp2 has checked what RFC 9113 §8 demands of names, values
+// and the order and number of pseudo-header fields.
+class Block {
+ public:
+  // Takes it, or notes that the block is larger than allowed and drops it. False: so much larger
+  // that the stream should end.
+  bool add(const H2Options& options, std::string_view name, std::string_view value);
+
+  // Why a head is refused although its frames were right: the status that a server answers.
+  using Refusal = h1::Fault;
+  const Refusal* refusal() const { return refusal_; }
+  bool is_interim() const { return status_ >= 100 && status_ < 200; }
+
+  std::variant<RequestHead, const Refusal*> to_request();
+  // `upgrade`: the protocol that the request asked for; empty: none.
+  ResponseHead to_response(std::string_view upgrade);
+  Fields to_trailers();
+
+ private:
+  void add_pseudo(std::string_view name, std::string_view value);
+  void add_field(const H2Options& options, std::string_view name, std::string_view value);
+  void join_cookies();
+
+  Fields fields_;
+  std::string_view method_;
+  std::string_view scheme_;
+  std::string_view authority_;
+  std::string_view path_;
+  std::string_view protocol_;
+  std::string_view host_;
+  std::optional<std::uint64_t> content_length_;
+  int status_ = 0;
+  std::size_t bytes_ = 0;
+  std::size_t cookies_ = 0;
+  bool expects_continue_ = false;
+  const Refusal* refusal_ = nullptr;
+};
+
+// A block to be sent. The texts belong to the head and must live until nghttp2 has copied them.
+class NameValues {
+ public:
+  explicit NameValues(const RequestHead& head);
+  explicit NameValues(const ResponseHead& head);
+  explicit NameValues(const Fields& trailers);
+
+  const nghttp2_nv* begin() const { return list_.data(); }
+  std::size_t size() const { return list_.size(); }
+
+ private:
+  static constexpr std::size_t kDigits = 20;
+
+  void add(std::string_view name, std::string_view value);
+  void add_fields(const Fields& fields);
+  void add_number(std::string_view name, std::uint64_t number, char (&digits)[kDigits]);
+
+  std::vector<nghttp2_nv> list_;
+  char status_[kDigits];
+  char length_[kDigits];
+};
+
+}  // namespace damper::http::h2
