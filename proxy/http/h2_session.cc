@@ -10,8 +10,7 @@ namespace damper::http::h2 {
 namespace {
 
 constexpr std::size_t kFrameHeadBytes = 9;
-constexpr std::size_t kMostSkipped = 64;
-constexpr std::size_t kMostLeft = 1024;
+constexpr std::size_t kPrefaceBytes = 24;
 constexpr std::uint8_t kDrainPing[8] = {'d', 'r', 'a', 'i', 'n', 0, 0, 0};
 
 struct FreeOptions {
@@ -60,10 +59,6 @@ struct Session::Callbacks {
   static std::unique_ptr<nghttp2_session_callbacks, FreeCallbacks> make() {
     nghttp2_session_callbacks* out = nullptr;
     DAMPER_CHECK(nghttp2_session_callbacks_new(&out) == 0);
-    nghttp2_session_callbacks_set_on_begin_frame_callback(
-        out, [](nghttp2_session*, const nghttp2_frame_hd* hd, void* user) {
-          return of(user).on_begin_frame(*hd);
-        });
     nghttp2_session_callbacks_set_on_begin_headers_callback(
         out, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
           return of(user).on_begin_headers(*frame);
@@ -116,7 +111,12 @@ struct Session::Callbacks {
 };
 
 Session::Session(Owner& owner, Role role, const H2Options& options, Side peer)
-    : owner_(owner), role_(role), peer_(peer), options_(options), flood_(options.http2) {
+    : owner_(owner),
+      role_(role),
+      peer_(peer),
+      options_(options),
+      scanner_(role == Role::kServer ? kPrefaceBytes : 0),
+      flood_(options.http2) {
   const auto callbacks = Callbacks::make();
   const auto raw_options = make_options(options);
   nghttp2_session* session = nullptr;
@@ -293,9 +293,9 @@ void Session::shut_down() {
 
 void Session::ping() { nghttp2_submit_ping(raw(), NGHTTP2_FLAG_NONE, nullptr); }
 
-void Session::terminate(std::uint32_t error_code, std::string_view detail) {
-  failure_ = Error{Errc::kProtocol, peer_, std::string(detail)};
-  nghttp2_session_terminate_session(raw(), error_code);
+void Session::terminate(const Fault& fault) {
+  failure_ = Error{Errc::kProtocol, peer_, std::string(fault.detail)};
+  nghttp2_session_terminate_session(raw(), fault.error_code);
 }
 
 void Session::pull(Buffer& out) {
@@ -362,28 +362,35 @@ int Session::on_frame_sent(const nghttp2_frame& frame) {
 // --- What we read --------------------------------------------------------------------------------
 
 void Session::receive(Buffer& in) {
+  constexpr Fault kFlood{NGHTTP2_ENHANCE_YOUR_CALM, "http2.outbound_flood"};
   receiving_ = true;
   deliver_reports();
-  while (!in.empty() && !failure_) {
-    const std::string_view run = in.front();
-    in_ = &in;
-    const ssize_t n = nghttp2_session_mem_recv(
-        raw(), reinterpret_cast<const std::uint8_t*>(run.data()), run.size());
-    in_ = nullptr;
-    deliver_chunk(false);
-    if (n < 0) {
-      if (stop_code_ == NGHTTP2_NO_ERROR)
-        stop(NGHTTP2_PROTOCOL_ERROR, nghttp2_strerror(static_cast<int>(n)));
-      terminate(stop_code_, stop_detail_);
-    } else {
-      in.drain(static_cast<std::size_t>(n));
-    }
-  }
+  while (!in.empty() && !failure_) receive_frame(in);
   if (failure_) in.clear();
   const std::size_t frames = nghttp2_session_get_outbound_queue_size(raw());
-  if (!failure_ && frames > options_.http2.max_outbound_frames)
-    terminate(NGHTTP2_ENHANCE_YOUR_CALM, "http2.outbound_flood");
+  if (!failure_ && frames > options_.http2.max_outbound_frames) terminate(kFlood);
   receiving_ = false;
+}
+
+// One frame, or what there is of it.
+void Session::receive_frame(Buffer& in) {
+  const std::string_view run = in.front();
+  bool begins = false;
+  const std::size_t n = scanner_.next(run, begins);
+  if (begins) {
+    const Fault* fault = flood_.on_frame(scanner_.head());
+    if (!fault) fault = judge(scanner_.head());
+    if (fault) return terminate(*fault);
+  }
+  in_ = &in;
+  const ssize_t taken =
+      nghttp2_session_mem_recv(raw(), reinterpret_cast<const std::uint8_t*>(run.data()), n);
+  in_ = nullptr;
+  deliver_chunk(false);
+  if (taken < 0) {
+    return terminate({NGHTTP2_PROTOCOL_ERROR, nghttp2_strerror(static_cast<int>(taken))});
+  }
+  in.drain(n);
 }
 
 void Session::deliver_reports() {
@@ -399,45 +406,9 @@ void Session::deliver_reports() {
   }
 }
 
-// Notes why mem_recv must not go on; it returns at once.
-int Session::stop(std::uint32_t error_code, std::string_view detail) {
-  stop_code_ = error_code;
-  stop_detail_ = detail;
-  return NGHTTP2_ERR_CALLBACK_FAILURE;
-}
-
-int Session::on_begin_frame(const nghttp2_frame_hd& frame) {
-  if (const std::string_view flood = flood_.on_frame(frame); !flood.empty())
-    return stop(NGHTTP2_ENHANCE_YOUR_CALM, flood);
-  if (role_ != Role::kServer || frame.stream_id == 0) return 0;
-  const bool message = frame.type == NGHTTP2_HEADERS || frame.type == NGHTTP2_DATA;
-  if (!message || find(frame.stream_id)) return 0;
-  if (frame.stream_id > last_id_) {
-    return frame.type == NGHTTP2_HEADERS ? judge_new_stream(frame.stream_id) : 0;
-  }
-  return judge_closed_stream(frame.stream_id);
-}
-
-int Session::judge_new_stream(StreamId id) {
-  if (id % 2 == 0) return 0;  // nghttp2 refuses it
-  if (id > last_id_ + 2 && last_id_ > 0) {
-    skipped_.emplace_back(last_id_ + 2, id - 2);
-    if (skipped_.size() > kMostSkipped) skipped_.pop_front();
-  }
-  last_id_ = id;
-  return 0;
-}
-
-// RFC 9113 §5.1 and §5.1.1, where nghttp2 is silent. What the peer sent before it saw our
-// RST_STREAM is no fault of its.
-int Session::judge_closed_stream(StreamId id) {
-  const bool skipped = std::any_of(skipped_.begin(), skipped_.end(), [id](const auto& range) {
-    return range.first <= id && id <= range.second;
-  });
-  if (skipped || id % 2 == 0) return stop(NGHTTP2_PROTOCOL_ERROR, "http2.stream_id_goes_back");
-  const bool forgotten = left_.size() == kMostLeft && id < left_.front();
-  if (forgotten || std::find(left_.begin(), left_.end(), id) != left_.end()) return 0;
-  return stop(NGHTTP2_STREAM_CLOSED, "http2.frame_on_closed_stream");
+const Fault* Session::judge(const FrameHead& frame) const {
+  const bool from_client = role_ == Role::kServer;
+  return from_client && !find(frame.stream) ? closed_.judge(frame) : nullptr;
 }
 
 int Session::on_begin_headers(const nghttp2_frame& frame) {
@@ -446,6 +417,7 @@ int Session::on_begin_headers(const nghttp2_frame& frame) {
     if (role_ == Role::kClient || frame.headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
     stream = &add(frame.hd.stream_id);
     flood_.stream_opened();
+    closed_.opened(stream->id);
     // RFC 9218: all streams alike, whatever the client thinks of them.
     const nghttp2_extpri alike{.urgency = NGHTTP2_EXTPRI_DEFAULT_URGENCY, .inc = 1};
     nghttp2_session_change_extpri_stream_priority(raw(), stream->id, &alike, 1);
@@ -561,10 +533,7 @@ int Session::on_closed(StreamId id, std::uint32_t error_code) {
   const std::unique_ptr<Stream> stream = std::move(*at);
   streams_.erase(at);
   if (stream->left) --leaving_;
-  if (!stream->peer_ended && !stream->peer_reset) {
-    left_.push_back(id);
-    if (left_.size() > kMostLeft) left_.pop_front();
-  }
+  if (!stream->peer_ended && !stream->peer_reset) closed_.left_by_us(id);
   const bool whole = stream->peer_ended && error_code == NGHTTP2_NO_ERROR;
   if (stream->left || whole) return 0;
   const Reset why = reason_of(*stream, error_code);

@@ -7,7 +7,6 @@
 // waits for it.
 #pragma once
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <nghttp2/nghttp2.h>
 #include <optional>
@@ -17,7 +16,7 @@
 #include "base/buffer.h"
 #include "base/result.h"
 #include "http/codec.h"
-#include "http/h2_flood.h"
+#include "http/h2_frames.h"
 #include "http/h2_head.h"
 
 namespace damper::http::h2 {
@@ -109,15 +108,15 @@ class Session {
   nghttp2_session* raw() const { return session_.get(); }
   void begin_settings();
   void wake(Stream& stream);
+  void receive_frame(Buffer& in);
   void deliver_reports();
   void deliver_chunk(bool end);
   void peer_ended(Stream& stream);
   bool waits_for_tunnel(const Stream& stream) const;
   Reset reason_of(const Stream& stream, std::uint32_t error_code) const;
-  void terminate(std::uint32_t error_code, std::string_view detail);
+  void terminate(const Fault& fault);
 
   // From nghttp2; what they return is its.
-  int on_begin_frame(const nghttp2_frame_hd& frame);
   int on_begin_headers(const nghttp2_frame& frame);
   int on_header(StreamId id, std::string_view name, std::string_view value);
   int on_frame(const nghttp2_frame& frame);
@@ -129,28 +128,23 @@ class Session {
   int on_send_data(const nghttp2_frame& frame, const std::uint8_t* head, std::size_t n);
   int on_frame_sent(const nghttp2_frame& frame);
 
-  int stop(std::uint32_t error_code, std::string_view detail);
-  int judge_new_stream(StreamId id);
-  int judge_closed_stream(StreamId id);
+  const Fault* judge(const FrameHead& frame) const;
 
   Owner& owner_;
   const Role role_;
   const Side peer_;
   const H2Options& options_;
+  FrameScanner scanner_;
   FloodGuard flood_;
+  ClosedStreams closed_;
   std::unique_ptr<nghttp2_session, FreeSession> session_;
   std::vector<std::unique_ptr<Stream>> streams_;  // by id
   std::vector<Report> reports_;
-  std::deque<StreamId> left_;  // that we reset: what the peer had sent may still come
-  std::deque<std::pair<StreamId, StreamId>> skipped_;  // ids that the peer never opened
-  std::size_t leaving_ = 0;                            // streams that wait for their RST_STREAM
-  StreamId last_id_ = 0;                               // the highest that the peer has opened
+  std::size_t leaving_ = 0;  // streams that wait for their RST_STREAM
   const Buffer* in_ = nullptr;
   Buffer chunk_;  // of a DATA frame, until it is delivered
   StreamId chunk_of_ = 0;
   Buffer* out_ = nullptr;
-  std::uint32_t stop_code_ = NGHTTP2_NO_ERROR;
-  std::string stop_detail_;
   std::optional<Error> failure_;
   bool receiving_ = false;
   bool peer_settings_ = false;
