@@ -87,9 +87,9 @@ void Router::judge_request(const http::RequestHead& head) {
   const auto key = record().key_made_here             ? retry::KeyOrigin::kMadeHere
                    : record().idempotency_key.empty() ? retry::KeyOrigin::kNone
                                                       : retry::KeyOrigin::kClient;
-  const bool repeatable =
-      retry::is_repeatable(head.method, key, policy_ ? *policy_ : config::RetryPolicy{},
-                           cluster.honours_idempotency_key);
+  static const config::RetryPolicy kNoPolicy;
+  const bool repeatable = retry::is_repeatable(head.method, key, policy_ ? *policy_ : kNoPolicy,
+                                               cluster.honours_idempotency_key);
   sent_once_ = policy_ && !repeatable && policy_->retry_non_idempotent_on.empty() &&
                cluster.http == config::UpstreamHttp::kHttp1;
   const auto mark_above = head.fields.find(HeaderId::kXDamperRetry);

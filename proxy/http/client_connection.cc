@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "http/stream_entries.h"
-
 namespace damper::http {
 
 ClientConnection::ClientConnection(Owner& owner, event::Loop& loop, net::ReadBlock& block,
@@ -53,11 +51,11 @@ void ClientConnection::collect(Buffer& out) {
 StreamId ClientConnection::open(ClientStream& stream, const RequestHead& head, bool end) {
   leave();
   const StreamId id = codec_->send_head(head, end);
-  streams_.push_back({.id = id,
-                      .stream = &stream,
-                      .read_before = connection_.bytes_read(),
-                      .written_before = connection_.bytes_written(),
-                      .reused = requests_ > 0});
+  streams_.push({.id = id,
+                 .stream = &stream,
+                 .read_before = connection_.bytes_read(),
+                 .written_before = connection_.bytes_written(),
+                 .reused = requests_ > 0});
   ++requests_;
   if (multiplexed_) could_open_ = codec_->can_open();
   connection_.flush_later();
@@ -76,19 +74,19 @@ void ClientConnection::send_trailers(StreamId id, const Fields& trailers) {
 
 void ClientConnection::pause_body(StreamId id) {
   if (!multiplexed_) return connection_.pause(net::Connection::kBackPressure);
-  if (Entry* entry = find_entry(streams_, id)) entry->paused = true;
+  if (Entry* entry = streams_.find(id)) entry->paused = true;
 }
 
 void ClientConnection::resume_body(StreamId id) {
   if (!multiplexed_) return connection_.resume(net::Connection::kBackPressure);
-  Entry* entry = find_entry(streams_, id);
+  Entry* entry = streams_.find(id);
   if (!entry || !std::exchange(entry->paused, false)) return;
   codec_->consumed(id, std::exchange(entry->unconsumed, 0));
   connection_.flush_later();
 }
 
 void ClientConnection::notify_when_drained(StreamId id) {
-  if (Entry* entry = find_entry(streams_, id)) entry->wants_drained = true;
+  if (Entry* entry = streams_.find(id)) entry->wants_drained = true;
   connection_.notify_when_drained();
 }
 
@@ -97,7 +95,7 @@ std::size_t ClientConnection::unsent_bytes(StreamId id) const {
 }
 
 bool ClientConnection::on_wire(StreamId id) const {
-  const Entry* entry = find_entry(streams_, id);
+  const Entry* entry = streams_.find(id);
   return entry && connection_.bytes_written() > entry->written_before && codec_->on_wire(id);
 }
 
@@ -115,7 +113,7 @@ void ClientConnection::reset(StreamId id) {
 
 void ClientConnection::abandon(StreamId id) {
   if (multiplexed_) return reset(id);
-  Entry* entry = find_entry(streams_, id);
+  Entry* entry = streams_.find(id);
   if (!entry) return;
   entry->stream = nullptr;
   drained_bytes_ = 0;
@@ -180,8 +178,7 @@ void ClientConnection::on_closed(const Error& why) {
 
 void ClientConnection::fail_streams(const Error& why) {
   while (!streams_.empty()) {
-    const Entry last = streams_.back();
-    streams_.pop_back();
+    const Entry last = streams_.pop();
     const StreamFailure failure = failure_of(last, why);
     lost_race_ = lost_race_ || failure.reused_and_silent;
     if (last.stream) last.stream->on_stream_failed(failure);
@@ -200,35 +197,35 @@ StreamFailure ClientConnection::failure_of(const Entry& entry, const Error& why)
 
 // Forgets the stream; null if it was abandoned or is not there.
 ClientStream* ClientConnection::remove(StreamId id) {
-  Entry* entry = find_entry(streams_, id);
+  Entry* entry = streams_.find(id);
   if (!entry) return nullptr;
   ClientStream* stream = entry->stream;
-  streams_.erase(streams_.begin() + (entry - streams_.data()));
+  streams_.erase(entry);
   stream_ended_ = true;
   return stream;
 }
 
 void ClientConnection::on_interim(StreamId id, ResponseHead&& head) {
-  if (Entry* entry = find_entry(streams_, id); entry && entry->stream)
+  if (Entry* entry = streams_.find(id); entry && entry->stream)
     entry->stream->on_interim(std::move(head));
 }
 
 void ClientConnection::on_response_head(StreamId id, ResponseHead&& head, bool end) {
-  Entry* entry = find_entry(streams_, id);
+  Entry* entry = streams_.find(id);
   if (!entry) return;
   ClientStream* stream = end ? remove(id) : entry->stream;
   if (stream) stream->on_response_head(std::move(head), end);
 }
 
 void ClientConnection::on_response_body(StreamId id, Buffer& body, bool end) {
-  Entry* entry = find_entry(streams_, id);
+  Entry* entry = streams_.find(id);
   if (!entry) return;
   const std::size_t bytes = body.size();
   if (!entry->stream) drained_bytes_ += bytes;
   ClientStream* stream = end ? remove(id) : entry->stream;
   if (stream) stream->on_response_body(body, end);
   if (!multiplexed_ || end) return;
-  entry = find_entry(streams_, id);
+  entry = streams_.find(id);
   if (entry && entry->paused) {
     entry->unconsumed += bytes;
   } else {
@@ -241,7 +238,7 @@ void ClientConnection::on_response_trailers(StreamId id, Fields&& trailers) {
 }
 
 void ClientConnection::on_response_reset(StreamId id, Reset why) {
-  Entry* entry = find_entry(streams_, id);
+  Entry* entry = streams_.find(id);
   if (!entry) return;
   const Errc code = why == Reset::kProtocol ? Errc::kProtocol : Errc::kReset;
   StreamFailure failure = failure_of(*entry, {code, Side::kUpstream, "reset by the upstream"});

@@ -7,6 +7,7 @@
 #include "event/timeout_queue.h"
 #include "http/codec.h"
 #include "http/keep_alive.h"
+#include "http/stream_entries.h"
 #include "net/connection.h"
 
 namespace damper::http {
@@ -139,7 +140,7 @@ class ClientConnection final : public event::Disposable,
   std::unique_ptr<ClientCodec> codec_;
   std::unique_ptr<KeepAlive> keep_alive_;
   event::TimeoutQueue& drain_timeout_;
-  std::vector<Entry> streams_;
+  StreamEntries<Entry> streams_;
   std::string local_text_;
   std::uint64_t id_;
   std::size_t requests_ = 0;

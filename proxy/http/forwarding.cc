@@ -165,22 +165,20 @@ void strip_request_at_edge(Fields& fields) {
 void strip_response_at_edge(Fields& fields) { fields.remove_if(is_dampers); }
 
 std::string uuid_v4(Random& random) {
-  constexpr std::string_view kShape = "xxxxxxxx-xxxx-4xxx-Nxxx-xxxxxxxxxxxx";
   constexpr std::string_view kHex = "0123456789abcdef";
-  std::string out(kShape);
-  std::uint64_t bits = 0;
-  int left = 0;  // unused digits in `bits`
-  for (char& c : out) {
-    if (c != 'x' && c != 'N') continue;
-    if (left == 0) {
-      bits = random.next();
-      left = 16;
-    }
-    const std::uint64_t digit = bits & 0xf;
-    c = kHex[c == 'N' ? 8 | (digit & 3) : digit];
-    bits >>= 4;
-    --left;
-  }
+  std::string out = "xxxxxxxx-xxxx-4xxx-Nxxx-xxxxxxxxxxxx";
+  std::uint64_t bits = random.next();
+  const auto fill = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i, bits >>= 4) out[i] = kHex[bits & 0xf];
+  };
+  fill(0, 8);
+  fill(9, 13);
+  fill(15, 18);
+  bits = random.next();
+  out[19] = kHex[8 | (bits & 3)];
+  bits >>= 2;
+  fill(20, 23);
+  fill(24, 36);
   return out;
 }
 

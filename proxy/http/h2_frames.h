@@ -88,7 +88,8 @@ class FloodGuard {
 // come. Bounded: what it has forgotten it takes to be in order.
 class ClosedStreams {
  public:
-  void opened(StreamId id);      // ids at most `last` are not new
+  bool is_new(StreamId id) const { return id > last_; }
+  void opened(StreamId id);
   void left_by_us(StreamId id);  // reset before the peer had ended it: more may be under way
   // A message's frame on a stream that is not open.
   const Fault* judge(const FrameHead& frame) const;

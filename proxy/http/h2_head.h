@@ -15,6 +15,8 @@ namespace damper::http::h2 {
 // and the order and number of pseudo-header fields.
 class Block {
  public:
+  Block() { fields_.reserve(kUsualFields); }
+
   // Takes it, or notes that the block is larger than allowed and drops it. False: so much larger
   // that the stream should end.
   bool add(const H2Options& options, std::string_view name, std::string_view value);
@@ -30,6 +32,8 @@ class Block {
   Fields to_trailers();
 
  private:
+  static constexpr std::size_t kUsualFields = 24;  // with those that the proxy adds
+
   void add_pseudo(std::string_view name, std::string_view value);
   void add_field(const H2Options& options, std::string_view name, std::string_view value);
   void join_cookies();
@@ -49,24 +53,39 @@ class Block {
   const Refusal* refusal_ = nullptr;
 };
 
+// HPACK keeps fields that were sent in a table; values that never come again only push others out
+// of it, so of those fields just the first goes in, for the sake of its name.
+class IndexedNames {
+ public:
+  bool wants(HeaderId id);
+
+ private:
+  std::uint64_t seen_ = 0;
+};
+
 // A block to be sent. The texts belong to the head and must live until nghttp2 has copied them.
 class NameValues {
  public:
-  explicit NameValues(const RequestHead& head);
-  explicit NameValues(const ResponseHead& head);
-  explicit NameValues(const Fields& trailers);
+  NameValues(const RequestHead& head, IndexedNames& indexed);
+  NameValues(const ResponseHead& head, IndexedNames& indexed);
+  NameValues(const Fields& trailers, IndexedNames& indexed);
 
-  const nghttp2_nv* begin() const { return list_.data(); }
-  std::size_t size() const { return list_.size(); }
+  const nghttp2_nv* begin() const { return many_.empty() ? few_ : many_.data(); }
+  std::size_t size() const { return size_; }
 
  private:
   static constexpr std::size_t kDigits = 20;
+  static constexpr std::size_t kFew = 32;
+  static constexpr std::size_t kPseudo = 6;  // with content-length
 
-  void add(std::string_view name, std::string_view value);
-  void add_fields(const Fields& fields);
+  void add(std::string_view name, std::string_view value, bool index = true);
+  void reserve(std::size_t n);
+  void add_fields(const Fields& fields, IndexedNames& indexed);
   void add_number(std::string_view name, std::uint64_t number, char (&digits)[kDigits]);
 
-  std::vector<nghttp2_nv> list_;
+  nghttp2_nv few_[kFew];
+  std::vector<nghttp2_nv> many_;  // instead, if that is not enough
+  std::size_t size_ = 0;
   char status_[kDigits];
   char length_[kDigits];
 };

@@ -64,11 +64,10 @@ struct Session::Callbacks {
           return of(user).on_begin_headers(*frame);
         });
     nghttp2_session_callbacks_set_on_header_callback(
-        out, [](nghttp2_session*, const nghttp2_frame* frame, const std::uint8_t* name,
-                std::size_t name_size, const std::uint8_t* value, std::size_t value_size,
-                std::uint8_t, void* user) {
-          return of(user).on_header(frame->hd.stream_id, text(name, name_size),
-                                    text(value, value_size));
+        out,
+        [](nghttp2_session*, const nghttp2_frame*, const std::uint8_t* name, std::size_t name_size,
+           const std::uint8_t* value, std::size_t value_size, std::uint8_t, void* user) {
+          return of(user).on_header(text(name, name_size), text(value, value_size));
         });
     // Without this nghttp2 drops a field with forbidden octets and goes on (RFC 9113 §8.2.1).
     nghttp2_session_callbacks_set_on_invalid_header_callback(
@@ -153,16 +152,16 @@ void Session::begin_settings() {
 // --- Streams -------------------------------------------------------------------------------------
 
 Session::Stream* Session::find(StreamId id) const {
-  const auto at = std::lower_bound(streams_.begin(), streams_.end(), id,
-                                   [](const auto& s, StreamId i) { return s->id < i; });
-  return at != streams_.end() && (*at)->id == id ? at->get() : nullptr;
+  if (recent_ && recent_->id == id) return recent_;
+  const auto* owned = streams_.find(id);
+  if (owned) recent_ = owned->get();
+  return owned ? owned->get() : nullptr;
 }
 
-Session::Stream& Session::add(StreamId id) {
-  DAMPER_CHECK(streams_.empty() || streams_.back()->id < id);
-  streams_.push_back(std::make_unique<Stream>());
-  streams_.back()->id = id;
-  return *streams_.back();
+Session::Stream& Session::add(std::unique_ptr<Stream> stream) {
+  DAMPER_CHECK(streams_.empty() || streams_.back()->id < stream->id);
+  recent_ = streams_.push(std::move(stream)).get();
+  return *recent_;
 }
 
 std::size_t Session::unsent_bytes(StreamId id) const {
@@ -200,7 +199,7 @@ bool Session::over() const {
 // --- What we send --------------------------------------------------------------------------------
 
 StreamId Session::request(const RequestHead& head, bool end) {
-  const NameValues block(head);
+  const NameValues block(head, indexed_);
   const bool tunnel = !head.upgrade.empty();
   auto owned = std::make_unique<Stream>();
   Stream& stream = *owned;
@@ -211,7 +210,7 @@ StreamId Session::request(const RequestHead& head, bool end) {
   stream.id = nghttp2_submit_request(raw(), nullptr, block.begin(), block.size(),
                                      stream.out_complete ? nullptr : &body, nullptr);
   DAMPER_CHECK(stream.id > 0);
-  streams_.push_back(std::move(owned));
+  add(std::move(owned));
   const bool refused =
       tunnel && peer_settings_ &&
       nghttp2_session_get_remote_settings(raw(), NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL) == 0;
@@ -227,13 +226,13 @@ void Session::respond(StreamId id, const ResponseHead& head, bool end) {
   if (!stream || stream->left || stream->started) return;
   stream->started = true;
   stream->out_complete = end;
-  const NameValues block(head);
+  const NameValues block(head, indexed_);
   const nghttp2_data_provider body = Callbacks::body_of(*stream);
   nghttp2_submit_response(raw(), id, block.begin(), block.size(), end ? nullptr : &body);
   if (head.status != 101) {
     stream->tunnel = false;
-    stream->early.clear();
-  } else if (!stream->early.empty() || stream->peer_ended) {
+    stream->early.reset();
+  } else if (stream->early || stream->peer_ended) {
     reports_.push_back({id, std::nullopt});
   }
 }
@@ -241,7 +240,7 @@ void Session::respond(StreamId id, const ResponseHead& head, bool end) {
 void Session::send_interim(StreamId id, const ResponseHead& head) {
   const Stream* stream = find(id);
   if (!stream || stream->left || stream->started) return;
-  const NameValues block(head);
+  const NameValues block(head, indexed_);
   nghttp2_submit_headers(raw(), NGHTTP2_FLAG_NONE, id, nullptr, block.begin(), block.size(),
                          nullptr);
 }
@@ -272,7 +271,7 @@ void Session::reset(StreamId id, std::uint32_t error_code) {
   stream->left = true;
   ++leaving_;
   stream->out.clear();
-  stream->early.clear();
+  stream->early.reset();
   nghttp2_submit_rst_stream(raw(), NGHTTP2_FLAG_NONE, id, error_code);
 }
 
@@ -315,7 +314,7 @@ ssize_t Session::on_read_body(Stream& stream, std::size_t at_most, std::uint32_t
     if (stream.out_complete) {
       flags |= NGHTTP2_DATA_FLAG_EOF;
       if (stream.trailers) {
-        const NameValues block(*stream.trailers);
+        const NameValues block(*stream.trailers, indexed_);
         if (block.size() > 0) {
           flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
           nghttp2_submit_trailer(raw(), stream.id, block.begin(), block.size());
@@ -401,35 +400,37 @@ void Session::deliver_reports() {
     }
     Stream* stream = find(report.id);
     if (!stream || stream->left) continue;
-    Buffer early = std::move(stream->early);
+    Buffer early;
+    if (stream->early) early = std::move(*stream->early);
     owner_.on_body(report.id, early, stream->peer_ended);
   }
 }
 
 const Fault* Session::judge(const FrameHead& frame) const {
-  const bool from_client = role_ == Role::kServer;
-  return from_client && !find(frame.stream) ? closed_.judge(frame) : nullptr;
+  if (role_ == Role::kClient || closed_.is_new(frame.stream)) return nullptr;
+  return find(frame.stream) ? nullptr : closed_.judge(frame);
 }
 
 int Session::on_begin_headers(const nghttp2_frame& frame) {
   Stream* stream = find(frame.hd.stream_id);
   if (!stream) {
     if (role_ == Role::kClient || frame.headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
-    stream = &add(frame.hd.stream_id);
+    auto opened = std::make_unique<Stream>();
+    opened->id = frame.hd.stream_id;
+    stream = &add(std::move(opened));
     flood_.stream_opened();
     closed_.opened(stream->id);
     // RFC 9218: all streams alike, whatever the client thinks of them.
     const nghttp2_extpri alike{.urgency = NGHTTP2_EXTPRI_DEFAULT_URGENCY, .inc = 1};
     nghttp2_session_change_extpri_stream_priority(raw(), stream->id, &alike, 1);
   }
-  stream->block.emplace();
+  block_.emplace();
   return 0;
 }
 
-int Session::on_header(StreamId id, std::string_view name, std::string_view value) {
-  Stream* stream = find(id);
-  if (!stream || !stream->block) return 0;
-  return stream->block->add(options_, name, value) ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+int Session::on_header(std::string_view name, std::string_view value) {
+  if (!block_) return 0;
+  return block_->add(options_, name, value) ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
 int Session::on_frame(const nghttp2_frame& frame) {
@@ -437,7 +438,7 @@ int Session::on_frame(const nghttp2_frame& frame) {
   const bool ends = (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
   switch (frame.hd.type) {
     case NGHTTP2_HEADERS:
-      if (stream && stream->block) on_block(*stream, ends);
+      if (stream && block_) on_block(*stream, *std::exchange(block_, std::nullopt), ends);
       break;
     case NGHTTP2_DATA:
       if (stream && ends) stream->peer_ended = true;
@@ -463,9 +464,7 @@ int Session::on_frame(const nghttp2_frame& frame) {
   return 0;
 }
 
-void Session::on_block(Stream& stream, bool end) {
-  Block block = std::move(*stream.block);
-  stream.block.reset();
+void Session::on_block(Stream& stream, Block&& block, bool end) {
   stream.peer_ended = end;
   if (stream.left) return;
   if (stream.head_seen) {
@@ -496,7 +495,8 @@ int Session::on_data(StreamId id, const std::uint8_t* data, std::size_t n) {
   if (waits_for_tunnel(*stream)) {
     Buffer part;
     part.share_run(*in_, offset, n);
-    stream->early.append(std::move(part));
+    if (!stream->early) stream->early = std::make_unique<Buffer>();
+    stream->early->append(std::move(part));
     return 0;
   }
   chunk_of_ = id;
@@ -527,11 +527,11 @@ Reset Session::reason_of(const Stream& stream, std::uint32_t error_code) const {
 }
 
 int Session::on_closed(StreamId id, std::uint32_t error_code) {
-  const auto at = std::lower_bound(streams_.begin(), streams_.end(), id,
-                                   [](const auto& s, StreamId i) { return s->id < i; });
-  if (at == streams_.end() || (*at)->id != id) return 0;
-  const std::unique_ptr<Stream> stream = std::move(*at);
-  streams_.erase(at);
+  auto* const owned = streams_.find(id);
+  if (!owned) return 0;
+  const std::unique_ptr<Stream> stream = std::move(*owned);
+  recent_ = nullptr;
+  streams_.erase(owned);
   if (stream->left) --leaving_;
   if (!stream->peer_ended && !stream->peer_reset) closed_.left_by_us(id);
   const bool whole = stream->peer_ended && error_code == NGHTTP2_NO_ERROR;

@@ -18,6 +18,7 @@
 #include "http/codec.h"
 #include "http/h2_frames.h"
 #include "http/h2_head.h"
+#include "http/stream_entries.h"
 
 namespace damper::http::h2 {
 
@@ -79,10 +80,9 @@ class Session {
  private:
   struct Stream {
     StreamId id = 0;
-    Buffer out;    // of our message, not framed yet
-    Buffer early;  // of the peer's, for a tunnel that does not stand yet
+    Buffer out;                     // of our message, not framed yet
+    std::unique_ptr<Buffer> early;  // of the peer's, for a tunnel that does not stand yet
     std::unique_ptr<Fields> trailers;
-    std::optional<Block> block;  // being read
     bool tunnel = false;
     bool started = false;  // our head is with nghttp2
     bool head_sent = false;
@@ -104,7 +104,7 @@ class Session {
   };
 
   Stream* find(StreamId id) const;
-  Stream& add(StreamId id);
+  Stream& add(std::unique_ptr<Stream> stream);
   nghttp2_session* raw() const { return session_.get(); }
   void begin_settings();
   void wake(Stream& stream);
@@ -118,9 +118,9 @@ class Session {
 
   // From nghttp2; what they return is its.
   int on_begin_headers(const nghttp2_frame& frame);
-  int on_header(StreamId id, std::string_view name, std::string_view value);
+  int on_header(std::string_view name, std::string_view value);
   int on_frame(const nghttp2_frame& frame);
-  void on_block(Stream& stream, bool end);
+  void on_block(Stream& stream, Block&& block, bool end);
   void on_goaway(const nghttp2_goaway& frame);
   int on_data(StreamId id, const std::uint8_t* data, std::size_t n);
   int on_closed(StreamId id, std::uint32_t error_code);
@@ -138,9 +138,12 @@ class Session {
   FloodGuard flood_;
   ClosedStreams closed_;
   std::unique_ptr<nghttp2_session, FreeSession> session_;
-  std::vector<std::unique_ptr<Stream>> streams_;  // by id
+  StreamEntries<std::unique_ptr<Stream>> streams_;
+  mutable Stream* recent_ = nullptr;  // found last: frames of one stream come together
   std::vector<Report> reports_;
-  std::size_t leaving_ = 0;  // streams that wait for their RST_STREAM
+  std::size_t leaving_ = 0;     // streams that wait for their RST_STREAM
+  std::optional<Block> block_;  // that is being read
+  IndexedNames indexed_;        // that we have sent
   const Buffer* in_ = nullptr;
   Buffer chunk_;  // of a DATA frame, until it is delivered
   StreamId chunk_of_ = 0;

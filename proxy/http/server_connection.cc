@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "http/stream_entries.h"
-
 namespace damper::http {
 
 ServerConnection::ServerConnection(Owner& owner, const config::HttpOptions& options,
@@ -132,8 +130,7 @@ void ServerConnection::on_closed(const Error& why) {
 
 void ServerConnection::end_streams(const Error& why) {
   while (!streams_.empty()) {
-    Entry last = std::move(streams_.back());
-    streams_.pop_back();
+    Entry last = streams_.pop();
     last.stream->on_connection_closed(why);
     connection_.loop().destroy_later(std::move(last.stream));
   }
@@ -159,8 +156,7 @@ ServerStream& ServerConnection::open(StreamId id) {
   leave();
   head_timed_ = false;
   ++requests_;
-  streams_.push_back({.id = id, .stream = owner_.make_stream(*this, id)});
-  return *streams_.back().stream;
+  return *streams_.push({.id = id, .stream = owner_.make_stream(*this, id)}).stream;
 }
 
 void ServerConnection::on_request_head(StreamId id, RequestHead&& head, bool end) {
@@ -171,13 +167,13 @@ void ServerConnection::on_request_head(StreamId id, RequestHead&& head, bool end
 }
 
 void ServerConnection::on_request_body(StreamId id, Buffer& body, bool end) {
-  Entry* entry = find_entry(streams_, id);
+  Entry* entry = streams_.find(id);
   if (!entry) return;
   entry->request_ended = end;
   const std::size_t bytes = body.size();
   entry->stream->on_request_body(body, end);
   if (!multiplexed_ || bytes == 0) return;
-  entry = find_entry(streams_, id);
+  entry = streams_.find(id);
   if (entry && entry->paused) {
     entry->unconsumed += bytes;
   } else {
@@ -186,18 +182,18 @@ void ServerConnection::on_request_body(StreamId id, Buffer& body, bool end) {
 }
 
 void ServerConnection::on_request_trailers(StreamId id, Fields&& trailers) {
-  Entry* entry = find_entry(streams_, id);
+  Entry* entry = streams_.find(id);
   if (!entry) return;
   entry->request_ended = true;
   entry->stream->on_request_trailers(std::move(trailers));
 }
 
 void ServerConnection::on_request_reset(StreamId id, Reset why) {
-  if (Entry* entry = find_entry(streams_, id)) entry->stream->on_request_reset(why);
+  if (Entry* entry = streams_.find(id)) entry->stream->on_request_reset(why);
 }
 
 void ServerConnection::on_bad_request(StreamId id, int status, const Error& why) {
-  Entry* entry = find_entry(streams_, id);
+  Entry* entry = streams_.find(id);
   ServerStream& stream = entry ? *entry->stream : open(id);
   stream.on_bad_request(status, why);
 }
@@ -229,19 +225,19 @@ void ServerConnection::reset(StreamId id, Reset why) {
 
 void ServerConnection::pause_body(StreamId id) {
   if (!multiplexed_) return connection_.pause(net::Connection::kBackPressure);
-  if (Entry* entry = find_entry(streams_, id)) entry->paused = true;
+  if (Entry* entry = streams_.find(id)) entry->paused = true;
 }
 
 void ServerConnection::resume_body(StreamId id) {
   if (!multiplexed_) return connection_.resume(net::Connection::kBackPressure);
-  Entry* entry = find_entry(streams_, id);
+  Entry* entry = streams_.find(id);
   if (!entry || !std::exchange(entry->paused, false)) return;
   codec_->consumed(id, std::exchange(entry->unconsumed, 0));
   connection_.flush_later();
 }
 
 void ServerConnection::notify_when_drained(StreamId id) {
-  if (Entry* entry = find_entry(streams_, id)) entry->wants_drained = true;
+  if (Entry* entry = streams_.find(id)) entry->wants_drained = true;
   connection_.notify_when_drained();
 }
 
@@ -250,17 +246,17 @@ std::size_t ServerConnection::unsent_bytes(StreamId id) const {
 }
 
 void ServerConnection::end_stream(StreamId id) {
-  Entry* entry = find_entry(streams_, id);
+  Entry* entry = streams_.find(id);
   if (!entry) return;
   const bool linger = !entry->request_ended;
   connection_.loop().destroy_later(std::move(entry->stream));
-  streams_.erase(streams_.begin() + (entry - streams_.data()));
+  streams_.erase(entry);
   if (!multiplexed_) connection_.resume(net::Connection::kBackPressure);
   close_if_finished(linger);
   if (connection_.closing()) return;
   if (connection_.has_input()) connection_.deliver_later();
   if (!streams_.empty()) return;
-  streams_.shrink_to_fit();  // thousands of connections may rest
+  streams_.release_memory();  // thousands of connections may rest
   const bool held_back = multiplexed_ && codec_->unsent_bytes(id) > 0;
   (held_back ? timeouts_.flush : timeouts_.idle).restart(*this);
 }

@@ -8,6 +8,7 @@
 #include "event/timeout_queue.h"
 #include "http/codec.h"
 #include "http/keep_alive.h"
+#include "http/stream_entries.h"
 #include "net/connection.h"
 
 namespace damper::http {
@@ -126,7 +127,7 @@ class ServerConnection final : public event::Disposable,
   const config::HttpOptions& options_;
   Timeouts timeouts_;
   std::unique_ptr<ServerCodec> codec_;
-  std::vector<Entry> streams_;
+  StreamEntries<Entry> streams_;
   std::string peer_text_;
   std::shared_ptr<const std::string> local_text_;  // its listener's, or asked for when needed
   std::unique_ptr<event::Timer> max_age_;          // calls drain()

@@ -1,28 +1,89 @@
-// The streams of one connection, as both kinds of connection keep them: a vector of entries with an
-// `id` and a `stream`.
+// The streams of one connection, as connections and codecs keep them: in the order of their ids,
+// which is that in which they are opened. An entry has an `id`, or points at something that has.
 #pragma once
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "http/codec.h"
 
 namespace damper::http {
 
-// The entry of that stream; null if there is none (any more). Streams are opened in the order of
-// their ids.
-template <class Entries>
-auto* find_entry(Entries& entries, StreamId id) {
-  const auto at = std::lower_bound(entries.begin(), entries.end(), id,
-                                   [](const auto& e, StreamId i) { return e.id < i; });
-  return at == entries.end() || at->id != id ? nullptr : &*at;
-}
+// A sorted vector that forgets near its begin as cheaply as near its end: streams end about in the
+// order in which they were opened, and there may be a thousand.
+template <class Entry>
+class StreamEntries {
+ public:
+  bool empty() const { return first_ == all_.size(); }
+  std::size_t size() const { return all_.size() - first_; }
+  auto begin() { return all_.begin() + static_cast<std::ptrdiff_t>(first_); }
+  auto end() { return all_.end(); }
+  Entry& operator[](std::size_t i) { return all_[first_ + i]; }
+  Entry& back() { return all_.back(); }
+
+  // Null if there is none (any more).
+  Entry* find(StreamId id) {
+    if (empty()) return nullptr;
+    if (id_of(back()) == id) return &back();
+    const auto at = std::lower_bound(begin(), end(), id,
+                                     [](const Entry& e, StreamId i) { return id_of(e) < i; });
+    return at != end() && id_of(*at) == id ? &*at : nullptr;
+  }
+
+  const Entry* find(StreamId id) const { return const_cast<StreamEntries*>(this)->find(id); }
+
+  Entry& push(Entry&& entry) {
+    if (first_ > 0 && all_.size() == all_.capacity()) {
+      std::move(begin(), end(), all_.begin());
+      all_.resize(all_.size() - std::exchange(first_, 0));
+    }
+    all_.push_back(std::move(entry));
+    return all_.back();
+  }
+
+  void erase(Entry* entry) {
+    const auto at = all_.begin() + (entry - all_.data());
+    if (at - begin() < end() - at) {
+      std::move_backward(begin(), at, at + 1);
+      *begin() = Entry{};
+      ++first_;
+    } else {
+      all_.erase(at);
+    }
+    if (!empty()) return;
+    all_.clear();
+    first_ = 0;
+  }
+
+  Entry pop() {  // the last
+    Entry last = std::move(back());
+    erase(&back());
+    return last;
+  }
+
+  void release_memory() {
+    if (empty()) all_ = std::vector<Entry>();
+  }
+
+ private:
+  static StreamId id_of(const auto& entry) {
+    if constexpr (requires { entry.id; }) {
+      return entry.id;
+    } else {
+      return entry->id;
+    }
+  }
+
+  std::vector<Entry> all_;  // from first_ on
+  std::size_t first_ = 0;
+};
 
 // Tells those streams that have asked for it, and of whose bytes not more than `at_most` are left,
 // until the connection closes. A stream may end and leave the list while it is told. True if others
 // still wait.
-template <class Entry, class Unsent, class Closed>
-bool tell_drained(std::vector<Entry>& entries, std::size_t at_most, Unsent unsent, Closed closed) {
+template <class Entries, class Unsent, class Closed>
+bool tell_drained(Entries& entries, std::size_t at_most, Unsent unsent, Closed closed) {
   bool others_wait = false;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (!entries[i].wants_drained) continue;
