@@ -189,7 +189,9 @@ void Attempt::on_response_trailers(http::Fields&& trailers) {
 // To another connection of the host, if this one's goes away without having begun the request.
 bool Attempt::move_on(const http::StreamFailure& failure) {
   constexpr int kMostMoves = 3;
-  if (!failure.graceful || moves_ == kMostMoves || !owner_.may_move(*this)) return false;
+  if (!failure.graceful || head_came_ || moves_ == kMostMoves || !owner_.may_move(*this)) {
+    return false;
+  }
   ++moves_;
   id_ = 0;
   connection_ = nullptr;
