@@ -23,9 +23,9 @@ FilterSettings read_fault(Cursor& c) {
     delay.no_other_keys("FaultDelay");
   }
   if (Cursor abort = c.object("abort")) {
-    if (!abort.has("http_status") && !abort.has("grpc_status") && !abort.has("header_abort"))
-      abort.missing("http_status");
+    abort.one_of({"http_status", "grpc_status", "header_abort"}, true);
     abort.read("http_status", out.abort_status, Range<int>{.least = 200, .most = 599});
+    abort.read("grpc_status", out.abort_grpc_status, Range<int>{.least = 1, .most = 16});
     out.abort_share = read_fraction(abort.at("percentage"), {0});
     abort.no_other_keys("FaultAbort");
   }

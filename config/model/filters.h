@@ -12,7 +12,8 @@ struct FaultFilter {
   Duration delay{};
   Fraction abort_share{0};
   int abort_status = 503;
-  std::vector<HeaderMatch> headers;  // only requests that match
+  std::optional<int> abort_grpc_status;  // in its place
+  std::vector<HeaderMatch> headers;      // only requests that match
   bool operator==(const FaultFilter&) const = default;
 };
 

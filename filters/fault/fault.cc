@@ -1,5 +1,7 @@
 #include "filters/fault/fault.h"
 
+#include "http/grpc_status.h"
+
 namespace damper::filters {
 namespace {
 
@@ -28,10 +30,13 @@ stream::Verdict Fault::on_request_head(http::RequestHead& head, bool) {
 
 stream::Verdict Fault::abort_or_continue() {
   if (!aborts_) return stream::Continue{};
-  return stream::Reply{.status = settings_.abort_status,
+  const auto& grpc = settings_.abort_grpc_status;
+  return stream::Reply{.status = grpc ? http::http_status_for(*grpc) : settings_.abort_status,
                        .body = "fault filter abort",
                        .details = "fault_filter_abort",
-                       .flag = stream::Flag::kFaultInjected};
+                       .flag = stream::Flag::kFaultInjected,
+                       .headers = {},
+                       .grpc_status = grpc};
 }
 
 }  // namespace damper::filters

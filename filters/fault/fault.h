@@ -1,5 +1,6 @@
 // Delays or aborts a share of requests (Envoy HTTPFault): how a service learns what its callers do
-// in trouble.
+// in trouble. A request that is no gRPC call is aborted with the HTTP status that a grpc_status
+// stands for (Envoy answers it with a 200).
 #pragma once
 #include <memory>
 #include <vector>

@@ -71,6 +71,7 @@ void Inbound::on_response_head(http::ResponseHead& head, bool) {
 }
 
 void Inbound::on_response_trailers(http::Fields& trailers) {
+  if (trailers.has(HeaderId::kXDamperRetry)) return;
   if (says_failure(trailers)) pass_mark_on(trailers, true);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "filters/retry/retry_after.h"
+
 namespace damper::retry {
 namespace {
 
@@ -52,16 +54,23 @@ bool status_matches(const config::RetryPolicy& policy, int status) {
   return on.has(RetryOn::kRetriableStatusCodes) && is_listed(policy.retriable_status_codes, status);
 }
 
+// The condition that names the gRPC status, where there is one.
+std::optional<RetryOn> grpc_condition(const Outcome& outcome) {
+  switch (grpc_status(outcome).value_or(0)) {
+    case 1: return RetryOn::kGrpcCancelled;
+    case 4: return RetryOn::kGrpcDeadlineExceeded;
+    case 8: return RetryOn::kGrpcResourceExhausted;
+    case 13: return RetryOn::kGrpcInternal;
+    case 14: return RetryOn::kGrpcUnavailable;
+    default: return std::nullopt;
+  }
+}
+
+// Not conditioned on the request being gRPC: as in Envoy.
 bool grpc_status_matches(const RetryConditions& retry_on, const Outcome& outcome) {
   if (!retry_on.any_grpc()) return false;
-  switch (grpc_status(outcome).value_or(0)) {
-    case 1: return retry_on.has(RetryOn::kGrpcCancelled);
-    case 4: return retry_on.has(RetryOn::kGrpcDeadlineExceeded);
-    case 8: return retry_on.has(RetryOn::kGrpcResourceExhausted);
-    case 13: return retry_on.has(RetryOn::kGrpcInternal);
-    case 14: return retry_on.has(RetryOn::kGrpcUnavailable);
-    default: return false;
-  }
+  const auto condition = grpc_condition(outcome);
+  return condition && retry_on.has(*condition);
 }
 
 bool is_ratelimited(const Outcome& outcome) {
@@ -100,11 +109,14 @@ bool vetoed_by_ratelimit(const config::RetryPolicy& policy, const Outcome& outco
 }
 
 bool is_failure(const Outcome& outcome) {
-  return !outcome.response || outcome.response->status >= 500 || outcome.response->status == 429;
+  if (!outcome.response) return true;
+  const int status = effective_status(outcome);
+  return status >= 500 || status == 429;
 }
 
 bool is_success(const config::RetryPolicy* policy, const Outcome& outcome) {
-  if (!outcome.response || outcome.response->status >= 500) return false;
+  if (!outcome.response || effective_status(outcome) >= 500) return false;
+  if (outcome.is_grpc && (grpc_condition(outcome) || says_stop(outcome))) return false;
   return !policy || !response_matches(*policy, outcome);
 }
 

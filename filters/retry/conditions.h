@@ -25,10 +25,11 @@ bool covers_keep_alive_race(const config::RetryPolicy& policy, const Outcome& ou
 // x-envoy-ratelimited forbids every retry, unless retry_on has envoy-ratelimited.
 bool vetoed_by_ratelimit(const config::RetryPolicy& policy, const Outcome& outcome);
 
-// A failure whatever the policy says: no response, 5xx or 429.
+// A failure whatever the policy says: no response, 5xx or 429, or a gRPC status that stands for it.
 bool is_failure(const Outcome& outcome);
 
-// What a first attempt must come to, to be a success that feeds the retry budget.
+// What a first attempt must come to, to be a success that feeds the retry budget. A gRPC status
+// that has a condition is none, whether or not the policy has it; nor is a word to stop.
 // `policy` is null where nothing is retried.
 bool is_success(const config::RetryPolicy* policy, const Outcome& outcome);
 

@@ -48,6 +48,7 @@ Decision RetryState::on_outcome(const Outcome& outcome, const Situation& situati
                                 upstream::BudgetAccount& budget, TimePoint now, Random& random) {
   if (!has_policy()) return GiveUp{};
   const bool matched = matches(*policy_, outcome, request_);
+  if (!matched && says_stop(outcome)) budget.failure(RetryCause::kFailure);
   if (!matched && !is_failure(outcome)) return GiveUp{};
   if (situation.response_started) return GiveUp{Verdict::kResponseStarted};
   if (!matched) return GiveUp{Verdict::kNotRetriable};
@@ -70,22 +71,37 @@ bool RetryState::is_wanted(const Outcome& outcome) const {
   return !is_failure(outcome) && !(has_policy() && matches(*policy_, outcome, request_));
 }
 
-void RetryState::failed_beside(const Outcome& outcome, const Situation& situation,
+void RetryState::count_failure(const Outcome& outcome, const Situation& situation,
                                upstream::BudgetAccount& budget) const {
-  if (has_policy() && matches(*policy_, outcome, request_)) {
+  if (has_policy() && (matches(*policy_, outcome, request_) || says_stop(outcome))) {
     budget.failure(cause(outcome, situation));
   }
+}
+
+bool RetryState::on_grpc_head(const Situation& situation) {
+  const bool may_repeat = request_.repeatable || !policy_->retry_non_idempotent_on.empty();
+  at_grpc_head_ = refusal_of_any(situation, may_repeat);
+  return at_grpc_head_ == Verdict::kNone && request_.headers_allow;
+}
+
+Verdict RetryState::on_late_status(const Outcome& outcome, bool heed_marks,
+                                   upstream::BudgetAccount& budget) const {
+  if (!has_policy()) return Verdict::kNone;
+  count_failure(outcome, {}, budget);
+  if (!outcome.response) return Verdict::kResponseStarted;
+  if (!matches(*policy_, outcome, request_)) {
+    return is_failure(outcome) ? Verdict::kNotRetriable : Verdict::kNone;
+  }
+  if (is_marked(outcome, heed_marks)) return Verdict::kMarked;
+  if (!may_repeat_after(outcome, request_.repeatable, *policy_)) return Verdict::kNotIdempotent;
+  return at_grpc_head_ == Verdict::kNone ? Verdict::kResponseStarted : at_grpc_head_;
 }
 
 std::optional<upstream::RetryTicket> RetryState::hedge(const Situation& situation,
                                                        upstream::BudgetAccount& budget,
                                                        TimePoint now) {
-  const std::uint32_t most = policy_ ? policy_->num_retries : 1;
-  if (situation.response_started || !request_.repeatable || request_.owned_above ||
-      !situation.body_replayable || retries_ >= most || !fits(Duration::zero(), situation) ||
-      situation.live != LiveMode::kNormal || situation.breaker_open) {
-    return std::nullopt;
-  }
+  if (situation.response_started) return std::nullopt;
+  if (refusal_of_any(situation, request_.repeatable) != Verdict::kNone) return std::nullopt;
   auto admission = budget.try_retry(RetryCause::kHedge, now);
   if (std::holds_alternative<BudgetPart>(admission)) return std::nullopt;
   ++attempts_;
@@ -95,12 +111,28 @@ std::optional<upstream::RetryTicket> RetryState::hedge(const Situation& situatio
 
 // What is against a retry of an outcome that retry_on matches, before time and money are asked.
 Verdict RetryState::refusal(const Outcome& outcome, const Situation& situation) const {
-  const bool marked = request_.owned_above || (situation.heed_marks && forbids_retry(outcome));
-  if (marked || vetoed_by_ratelimit(*policy_, outcome)) return Verdict::kMarked;
+  if (is_marked(outcome, situation.heed_marks)) return Verdict::kMarked;
   if (!may_repeat_after(outcome, request_.repeatable, *policy_)) return Verdict::kNotIdempotent;
   if (!situation.body_replayable) return Verdict::kBodyLost;
   if (retries_ >= policy_->num_retries && !is_free(outcome)) return Verdict::kLimit;
   return Verdict::kNone;
+}
+
+// The same before there is an outcome. Without a policy there may be one further attempt, a hedge.
+Verdict RetryState::refusal_of_any(const Situation& situation, bool repeatable) const {
+  const std::uint32_t most = policy_ ? policy_->num_retries : 1;
+  if (request_.owned_above) return Verdict::kMarked;
+  if (!repeatable) return Verdict::kNotIdempotent;
+  if (!situation.body_replayable) return Verdict::kBodyLost;
+  if (retries_ >= most) return Verdict::kLimit;
+  if (!fits(Duration::zero(), situation)) return Verdict::kDeadline;
+  if (situation.live != LiveMode::kNormal) return Verdict::kLiveOff;
+  return situation.breaker_open ? Verdict::kBreakerOpen : Verdict::kNone;
+}
+
+bool RetryState::is_marked(const Outcome& outcome, bool heed_marks) const {
+  return request_.owned_above || (heed_marks && forbids_retry(outcome)) ||
+         vetoed_by_ratelimit(*policy_, outcome);
 }
 
 bool RetryState::is_free(const Outcome& outcome) const {

@@ -60,9 +60,20 @@ class RetryState {
   // another one is not good enough then.
   bool is_wanted(const Outcome& outcome) const;
 
-  // An attempt failed while another one runs, which decides what follows.
-  void failed_beside(const Outcome& outcome, const Situation& situation,
+  // An attempt failed, and nothing is to be decided: another one runs, or the answer has gone out.
+  void count_failure(const Outcome& outcome, const Situation& situation,
                      upstream::BudgetAccount& budget) const;
+
+  // Does the policy look at gRPC statuses?
+  bool watches_grpc() const { return has_policy() && policy_->retry_on.any_grpc(); }
+  // The head of an answer to a gRPC call has come, and its status is to follow: could that lead to
+  // a retry?
+  bool on_grpc_head(const Situation& situation);
+  // The status came when the answer had gone out, or the answer broke off. Nothing can follow; but
+  // the layers above may not have begun their answers, so the verdict is what was against a retry
+  // at the head. Nothing was: response_started.
+  Verdict on_late_status(const Outcome& outcome, bool heed_marks,
+                         upstream::BudgetAccount& budget) const;
 
   // A further attempt beside one that runs: the cause is "hedge". Only for requests that may be
   // repeated; it is one of num_retries (without a policy there is one). Nothing: there is none.
@@ -84,6 +95,8 @@ class RetryState {
   bool has_policy() const { return policy_ && !policy_->retry_on.empty(); }
   bool is_free(const Outcome& outcome) const;
   Verdict refusal(const Outcome& outcome, const Situation& situation) const;
+  Verdict refusal_of_any(const Situation& situation, bool repeatable) const;
+  bool is_marked(const Outcome& outcome, bool heed_marks) const;
   std::optional<Wait> next_wait(const Outcome& outcome, const Situation& situation, Random& random);
   upstream::RetryCause cause(const Outcome& outcome, const Situation& situation) const;
   void count(const Outcome& outcome, upstream::RetryCause cause);
@@ -93,8 +106,9 @@ class RetryState {
   std::uint32_t attempts_ = 1;
   std::uint32_t retries_ = 0;  // those that num_retries counts
   std::uint32_t unreadable_retry_afters_ = 0;
-  bool race_used_ = false;         // the free retry after a keep-alive race
-  bool unprocessed_used_ = false;  // the retry at unprocessed_cost
+  Verdict at_grpc_head_ = Verdict::kNone;  // what was against any retry then
+  bool race_used_ = false;                 // the free retry after a keep-alive race
+  bool unprocessed_used_ = false;          // the retry at unprocessed_cost
 };
 
 }  // namespace damper::retry

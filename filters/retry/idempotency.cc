@@ -34,9 +34,9 @@ bool is_repeatable(std::string_view method, KeyOrigin key, const config::RetryPo
 
 bool may_repeat_after(const Outcome& outcome, bool repeatable, const config::RetryPolicy& policy) {
   if (repeatable || is_surely_unprocessed(outcome)) return true;
+  if (!outcome.response) return false;
   const auto& statuses = policy.retry_non_idempotent_on;
-  return outcome.response &&
-         std::find(statuses.begin(), statuses.end(), outcome.response->status) != statuses.end();
+  return std::find(statuses.begin(), statuses.end(), effective_status(outcome)) != statuses.end();
 }
 
 }  // namespace damper::retry

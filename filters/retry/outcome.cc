@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "http/grpc_status.h"
 
 namespace damper::retry {
 namespace {
@@ -19,6 +20,28 @@ constexpr auto make_status_digits() {
     digits[at++] = static_cast<char>('0' + status % 10);
   }
   return digits;
+}
+
+constexpr std::array<std::string_view, 17> kGrpcWords = {"200",
+                                                         "grpc_cancelled",
+                                                         "grpc_unknown",
+                                                         "grpc_invalid_argument",
+                                                         "grpc_deadline_exceeded",
+                                                         "grpc_not_found",
+                                                         "grpc_already_exists",
+                                                         "grpc_permission_denied",
+                                                         "grpc_resource_exhausted",
+                                                         "grpc_failed_precondition",
+                                                         "grpc_aborted",
+                                                         "grpc_out_of_range",
+                                                         "grpc_unimplemented",
+                                                         "grpc_internal",
+                                                         "grpc_unavailable",
+                                                         "grpc_data_loss",
+                                                         "grpc_unauthenticated"};
+
+bool is_judged_by_grpc(const Outcome& outcome) {
+  return outcome.is_grpc && outcome.response && outcome.response->status == 200;
 }
 
 // Log records keep views, so the text of a status must outlive the request.
@@ -40,12 +63,27 @@ std::optional<std::string_view> find(const Outcome& outcome, http::HeaderId id) 
 std::optional<int> grpc_status(const Outcome& outcome) {
   const auto text = find(outcome, http::HeaderId::kGrpcStatus);
   const auto number = text ? parse_number(trim(*text)) : std::nullopt;
-  constexpr std::uint64_t kUnauthenticated = 16;  // the last that gRPC defines
-  if (!number || *number > kUnauthenticated) return std::nullopt;
+  if (!number || *number >= kGrpcWords.size()) return std::nullopt;
   return static_cast<int>(*number);
 }
 
+bool awaits_grpc_status(const Outcome& outcome) {
+  return is_judged_by_grpc(outcome) && !outcome.complete && !grpc_status(outcome);
+}
+
+int effective_status(const Outcome& outcome) {
+  if (!is_judged_by_grpc(outcome)) return outcome.response->status;
+  if (const auto status = grpc_status(outcome)) return http::http_status_for(*status);
+  return outcome.complete ? 500 : 200;
+}
+
 std::string_view word(const Outcome& outcome) {
+  if (is_judged_by_grpc(outcome)) {
+    if (const auto status = grpc_status(outcome)) {
+      return kGrpcWords[static_cast<std::size_t>(*status)];
+    }
+    if (outcome.complete) return "grpc_no_status";
+  }
   return outcome.response ? status_word(outcome.response->status) : word(outcome.failure);
 }
 

@@ -33,7 +33,16 @@ struct Outcome {
   bool any_attempt_on_wire = false;  // the same of this attempt or an earlier one
   bool keep_alive_race = false;      // a reused connection died before any byte of the response
   bool graceful_goaway = false;      // kRefusedStream by a GOAWAY(NO_ERROR): the host is draining
+  bool is_grpc = false;              // it answers a gRPC call: gRPC's status judges a 200
+  bool complete = false;             // of such an answer: nothing more of it will come
 };
+
+// A 200 to a gRPC call says nothing yet: its status comes at its end.
+bool awaits_grpc_status(const Outcome& outcome);
+
+// Of a response: the HTTP status that it comes to. A 200 to a gRPC call is what its gRPC status
+// stands for (http::http_status_for), and 500 if it has ended without one.
+int effective_status(const Outcome& outcome);
 
 // The first value under that name in the head, else in the trailers.
 std::optional<std::string_view> find(const Outcome& outcome, http::HeaderId id);
@@ -41,7 +50,8 @@ std::optional<std::string_view> find(const Outcome& outcome, http::HeaderId id);
 // grpc-status of a trailers-only response or of early trailers.
 std::optional<int> grpc_status(const Outcome& outcome);
 
-// For logs and statistics: "200", "connect_failure", "reset", "timeout", … Static text.
+// For logs and statistics: "200", "connect_failure", "reset", "timeout", …; a gRPC call that failed
+// with a 200 is "grpc_unavailable", … or "grpc_no_status". Static text.
 std::string_view word(const Outcome& outcome);
 std::string_view word(Failure failure);
 

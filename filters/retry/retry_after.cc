@@ -56,6 +56,12 @@ std::optional<Duration> read_retry_after(std::string_view text, WallTime now) {
 
 std::optional<std::uint64_t> read_pushback(std::string_view text) { return digits(trim(text)); }
 
+auto count_pushbacks(const http::Fields& fields) {
+  return static_cast<std::size_t>(std::count_if(
+      fields.begin(), fields.end(),
+      [](const http::Field& field) { return field.id == http::HeaderId::kGrpcRetryPushbackMs; }));
+}
+
 // Takes the value over unless an earlier header has spoken.
 void consider(ServerWait& result, std::optional<Duration> wait) {
   result.said = true;
@@ -91,7 +97,15 @@ ServerWait read_server_wait(const config::RetryAfter& rules, const Outcome& outc
 
 bool pushback_forbids_retry(const Outcome& outcome) {
   const auto value = find(outcome, http::HeaderId::kGrpcRetryPushbackMs);
-  return value && !read_pushback(*value);
+  if (!value) return false;
+  std::size_t values = outcome.trailers ? count_pushbacks(*outcome.trailers) : 0;
+  if (outcome.response) values += count_pushbacks(outcome.response->fields);
+  return values > 1 || !read_pushback(*value);
+}
+
+bool says_stop(const Outcome& outcome) {
+  return outcome.is_grpc && grpc_status(outcome).value_or(0) != 0 &&
+         pushback_forbids_retry(outcome);
 }
 
 Duration draw_server_wait(Duration told, Duration fits, Random& random) {

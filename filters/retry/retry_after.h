@@ -18,8 +18,10 @@ struct ServerWait {
 // Retry-After. `now` is what dates are compared with.
 ServerWait read_server_wait(const config::RetryAfter& rules, const Outcome& outcome, WallTime now);
 
-// grpc-retry-pushback-ms with anything but a number of milliseconds (gRFC A6).
+// grpc-retry-pushback-ms with anything but one number of milliseconds (gRFC A6).
 bool pushback_forbids_retry(const Outcome& outcome);
+// A gRPC call failed with that: whatever its status, gRPC's throttle counts it as a failure.
+bool says_stop(const Outcome& outcome);
 
 // Uniform in [told, min(1.5 · told, fits)): never earlier than told, and not all at once.
 // Exactly `told` if nothing more fits.

@@ -6,7 +6,7 @@
 namespace damper::retry {
 namespace {
 
-constexpr std::array<std::string_view, 15> kCauses = {"connect_failure",
+constexpr std::array<std::string_view, 20> kCauses = {"connect_failure",
                                                       "connect_timeout",
                                                       "reset",
                                                       "refused_stream",
@@ -19,6 +19,11 @@ constexpr std::array<std::string_view, 15> kCauses = {"connect_failure",
                                                       "504",
                                                       "5xx",
                                                       "4xx",
+                                                      "grpc_cancelled",
+                                                      "grpc_deadline_exceeded",
+                                                      "grpc_internal",
+                                                      "grpc_resource_exhausted",
+                                                      "grpc_unavailable",
                                                       "hedge",
                                                       "other"};
 

@@ -43,7 +43,7 @@ void Attempt::start() {
 }
 
 void Attempt::run_clock() {
-  if (timeouts_.per_try == Duration::zero() || head_seen_) return;
+  if (timeouts_.per_try == Duration::zero() || head_came_) return;
   if (!per_try_) per_try_ = worker_.loop.timer([this] { on_time(Failure::kPerTryTimeout); });
   if (per_try_->armed()) return;
   clock_started_ = worker_.loop.now();
@@ -148,25 +148,50 @@ void Attempt::on_interim(http::ResponseHead&& head) {
 void Attempt::on_response_head(http::ResponseHead&& head, bool end) {
   sign_of_life();
   stop_clock();
+  head_came_ = worker_.loop.now();
+  if (!end && owner_.on_attempt_open_head(head)) return hold(std::move(head));
   if (end) this->end();
-  owner_.on_attempt_head(*this, std::move(head), end);
+  owner_.on_attempt_head(*this, std::move(head), end, nullptr);
+}
+
+void Attempt::hold(http::ResponseHead&& head) {
+  constexpr Duration kOneMoreFrame = std::chrono::milliseconds(10);
+  held_ = std::make_unique<http::ResponseHead>(std::move(head));
+  hold_ = worker_.loop.timer([this] { hand_over(false, nullptr); });
+  hold_->arm(kOneMoreFrame);
+}
+
+// False: the owner does not want the rest.
+bool Attempt::hand_over(bool end, http::Fields* trailers) {
+  hold_->cancel();
+  const auto head = std::exchange(held_, nullptr);
+  owner_.on_attempt_head(*this, std::move(*head), end, trailers);
+  return head_seen_;
 }
 
 void Attempt::on_response_body(Buffer& body, bool end) {
   sign_of_life();
+  if (held_ && body.empty() && !end) return;
   if (end) this->end();
+  if (held_) {
+    const bool all = end && body.empty();
+    if (!hand_over(all, nullptr) || all) return;
+  }
   owner_.on_attempt_body(body, end);
 }
 
 void Attempt::on_response_trailers(http::Fields&& trailers) {
   end();
+  if (held_ && !hand_over(false, &trailers)) return;
   owner_.on_attempt_trailers(std::move(trailers));
 }
 
 // To another connection of the host, if this one's goes away without having begun the request.
 bool Attempt::move_on(const http::StreamFailure& failure) {
   constexpr int kMostMoves = 3;
-  if (!failure.graceful || moves_ == kMostMoves || !owner_.may_move(*this)) return false;
+  if (!failure.graceful || head_came_ || moves_ == kMostMoves || !owner_.may_move(*this)) {
+    return false;
+  }
   ++moves_;
   id_ = 0;
   connection_ = nullptr;
@@ -211,6 +236,7 @@ void Attempt::on_time(Failure failure) {
 
 void Attempt::fail(AttemptFailure failure) {
   end();
+  held_.reset();
   if (failure.failure == Failure::kOverflow) pass_ = {};  // nothing was learned about the cluster
   owner_.on_attempt_failed(*this, failure);
 }
@@ -218,6 +244,7 @@ void Attempt::fail(AttemptFailure failure) {
 void Attempt::cancel() {
   const State before = state_;
   end();
+  held_.reset();
   if (before == State::kWaiting) pool_->cancel(*this);
   if (before == State::kOpen && id_ != 0) {
     worker_.cells.add(cluster_.state().stats.upstream_rq_tx_reset);
@@ -238,6 +265,7 @@ void Attempt::abandon() {
 void Attempt::end() {
   if (per_try_) per_try_->cancel();
   if (idle_) idle_->cancel();
+  if (hold_) hold_->cancel();
   if (state_ != State::kWaiting && state_ != State::kOpen) return;
   state_ = State::kEnded;
   place_ = {};

@@ -37,7 +37,11 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
     virtual ~Owner() = default;
     virtual void on_attempt_connected(Attempt& attempt) = 0;  // send the request now
     virtual void on_attempt_interim(http::ResponseHead&& head) = 0;
-    virtual void on_attempt_head(Attempt& attempt, http::ResponseHead&& head, bool end) = 0;
+    // May a gRPC status that follows this head at once still change what becomes of the attempt?
+    virtual bool on_attempt_open_head(const http::ResponseHead& head) = 0;
+    // `trailers`: those that ended the response before any of its body; null: there are none yet.
+    virtual void on_attempt_head(Attempt& attempt, http::ResponseHead&& head, bool end,
+                                 http::Fields* trailers) = 0;
     virtual void on_attempt_body(Buffer& body, bool end) = 0;
     virtual void on_attempt_trailers(http::Fields&& trailers) = 0;
     virtual void on_attempt_failed(Attempt& attempt, const AttemptFailure& failure) = 0;
@@ -75,12 +79,19 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
 
   // What it has come to, for the cluster to judge its hosts by. Once; an attempt that nobody
   // reports says nothing.
-  void report(upstream::Evidence evidence) { cluster_.report(*host_, evidence, pass_); }
+  void report(upstream::Evidence evidence) {
+    reported_ = true;
+    cluster_.report(*host_, evidence, pass_);
+  }
+  bool reported() const { return reported_; }
+  bool is_probe() const { return pass_.is_probe(); }  // of a half-open breaker
 
   std::size_t number() const { return number_; }
   bool ended() const { return state_ == State::kEnded; }
   const upstream::HostPtr& host() const { return host_; }
   TimePoint started() const { return started_; }
+  std::optional<TimePoint> head_came() const { return head_came_; }
+  bool holds_head() const { return held_ != nullptr; }
   bool request_on_wire() const;
   std::uint64_t connection_id() const { return connection_id_; }
   const std::string& local_address() const { return local_address_; }
@@ -98,6 +109,10 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
   void on_response_trailers(http::Fields&& trailers) override;
   void on_stream_failed(const http::StreamFailure& failure) override;
   void on_drained() override;
+
+  // The head of a gRPC answer is held back for as long as its status may come with the next frame.
+  void hold(http::ResponseHead&& head);
+  bool hand_over(bool end, http::Fields* trailers);
 
   // The per-try clock runs while we wait for the upstream, and stands still while the client is
   // sending.
@@ -129,12 +144,16 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
   http::StreamId id_ = 0;
   upstream::Limit::Ticket place_;
   TimePoint started_{};
+  std::optional<TimePoint> head_came_;
+  std::unique_ptr<http::ResponseHead> held_;
+  std::unique_ptr<event::Timer> hold_;
   std::uint64_t connection_id_ = 0;
   std::string local_address_;
   State state_ = State::kNew;
   int moves_ = 0;
   bool request_sent_ = false;
   bool head_seen_ = false;
+  bool reported_ = false;
 };
 
 }  // namespace damper::router

@@ -90,7 +90,7 @@ AttemptFailure breaker_refusal(const upstream::Cluster& cluster, TimePoint now) 
 upstream::Evidence evidence_of(const retry::Outcome& outcome, Duration patience) {
   using upstream::Evidence;
   if (!outcome.response) return Evidence::kLocalOrigin;
-  const int status = outcome.response->status;
+  const int status = retry::effective_status(outcome);
   const bool spared = patience > Duration::zero() && may_ask_for_patience(outcome);
   if (spared || retry::forbids_retry(outcome)) return Evidence::kNone;
   if (status >= 502 && status <= 504) return Evidence::kGateway;
@@ -98,7 +98,9 @@ upstream::Evidence evidence_of(const retry::Outcome& outcome, Duration patience)
 }
 
 bool may_ask_for_patience(const retry::Outcome& outcome) {
-  return outcome.response && (outcome.response->status == 503 || outcome.response->status == 429);
+  if (!outcome.response) return false;
+  const int status = retry::effective_status(outcome);
+  return status == 503 || status == 429;
 }
 
 Duration host_patience(const retry::Outcome& outcome, const config::RetryPolicy* policy,

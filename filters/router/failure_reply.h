@@ -27,11 +27,14 @@ void append_failure_headers(stream::Reply& reply, const AttemptFailure& failure,
 AttemptFailure breaker_refusal(const upstream::Cluster& cluster, TimePoint now);
 
 // What an outcome says about its host. `patience`: the host asked for it, which is no evidence
-// against it.
+// against it. A gRPC status counts as the HTTP status that it stands for, as in Envoy:
+// UNAVAILABLE and DEADLINE_EXCEEDED like a gateway's errors; UNKNOWN, INTERNAL, DATA_LOSS,
+// UNIMPLEMENTED and a call that ended without a status as errors; the others are no failure.
 upstream::Evidence evidence_of(const retry::Outcome& outcome, Duration patience);
 
-bool may_ask_for_patience(const retry::Outcome& outcome);  // a 503 or a 429
-// How long the response asks to be left alone (Retry-After and its kind), at most
+// A 503 or a 429, or the gRPC status that stands for it.
+bool may_ask_for_patience(const retry::Outcome& outcome);
+// How long the response asks to be left alone (Retry-After, pushback and their kind), at most
 // retry_after.max_wait; 0: it does not.
 Duration host_patience(const retry::Outcome& outcome, const config::RetryPolicy* policy,
                        WallTime now);

@@ -31,7 +31,7 @@ bool Router::on_attempt_slow(Attempt&) {
 // Starts an attempt beside the one that runs; that one goes on.
 bool Router::try_hedge() {
   const bool may = !over_ && !response_started_ && attempt_ && !attempt_->ended() &&
-                   !hedge_->rival() && downstream_.request_ended();
+                   !attempt_->holds_head() && !hedge_->rival() && downstream_.request_ended();
   if (!may) return false;
   auto ticket = retries_->hedge(situation(), *account_, worker_.loop.now());
   note_shadow();

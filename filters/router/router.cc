@@ -121,6 +121,9 @@ void Router::write_attempt_headers(const Attempt& attempt) {
   }
   if (grpc_timeout_holds_) {
     fields.set(HeaderId::kGrpcTimeout, http::format_grpc_timeout(expected));
+  } else if (told_deadline_ && attempt.number() > 1) {
+    const Duration left = *told_deadline_ - worker_.loop.now();
+    fields.set(HeaderId::kGrpcTimeout, http::format_grpc_timeout(left));
   }
   if (action_->auto_host_rewrite) head_->set_authority(attempt.host()->hostname);
   downstream_.prepare_attempt(*head_, time);
@@ -133,7 +136,7 @@ void Router::write_attempt_count(std::size_t number) {
   head_->fields.set(HeaderId::kXEnvoyAttemptCount, std::to_string(count));
   // The head is that of the attempt before, or of a hedge that was connected first.
   head_->fields.remove(HeaderId::kGrpcPreviousRpcAttempts);
-  if (count > 1 && head_->is_grpc()) {
+  if (count > 1 && is_grpc_) {
     head_->fields.set(HeaderId::kGrpcPreviousRpcAttempts, std::to_string(count - 1));
   }
 }
@@ -158,15 +161,17 @@ void Router::on_attempt_interim(http::ResponseHead&& head) {
   downstream_.send_interim(head);
 }
 
-void Router::on_attempt_head(Attempt& attempt, http::ResponseHead&& head, bool end) {
+void Router::on_attempt_head(Attempt& attempt, http::ResponseHead&& head, bool end,
+                             http::Fields* trailers) {
   if (over_) return;
-  const Outcome outcome = outcome_of(head);
+  Outcome outcome = outcome_of(head, end || trailers);
+  outcome.trailers = trailers;
   any_on_wire_ = true;
   if (Attempt* other = other_than(attempt)) {
     if (!retries_->is_wanted(outcome)) {  // the other one may still be
       stats().retried_rq.count(cells(), head.status);
       note_outcome(&attempt, outcome);
-      retries_->failed_beside(outcome, situation(), *account_);
+      retries_->count_failure(outcome, situation(), *account_);
       attempt.abandon();
       return drop(&attempt);
     }
@@ -174,18 +179,20 @@ void Router::on_attempt_head(Attempt& attempt, http::ResponseHead&& head, bool e
     cancel(*other);
     drop(other);
   }
+  if (retry::awaits_grpc_status(outcome) && retries_->is_wanted(outcome)) {
+    await_status(attempt, outcome);
+    return deliver(std::move(head), end);
+  }
   if (try_again(&attempt, outcome)) {
     stats().retried_rq.count(cells(), head.status);
     attempt.abandon();
     return;
   }
-  if (verdict_is_final()) {
-    retry::add_final_mark(head.fields, mark_text(retry::word(verdict_)), head_->is_grpc());
-  }
+  mark_if_final(trailers && trailers->has(HeaderId::kGrpcStatus) ? *trailers : head.fields);
   deliver(std::move(head), end);
 }
 
-Outcome Router::outcome_of(const http::ResponseHead& head) const {
+Outcome Router::outcome_of(const http::ResponseHead& head, bool complete) const {
   const auto matches_name = [&head](const std::string& n) {
     return head.fields.find(n).has_value();
   };
@@ -194,7 +201,9 @@ Outcome Router::outcome_of(const http::ResponseHead& head) const {
                             std::any_of(retriable_header_names_.begin(),
                                         retriable_header_names_.end(), matches_name),
           .request_on_wire = true,
-          .any_attempt_on_wire = true};
+          .any_attempt_on_wire = true,
+          .is_grpc = is_grpc_,
+          .complete = complete};
 }
 
 void Router::deliver(http::ResponseHead&& head, bool end) {
@@ -217,9 +226,16 @@ void Router::deliver(http::ResponseHead&& head, bool end) {
   downstream_.send_head(std::move(head), end);
 }
 
-void Router::on_attempt_body(Buffer& body, bool end) { downstream_.send_body(body, end); }
+void Router::on_attempt_body(Buffer& body, bool end) {
+  if (end && status_awaited_) judge_status(ended_with(nullptr));
+  downstream_.send_body(body, end);
+}
 
 void Router::on_attempt_trailers(http::Fields&& trailers) {
+  if (status_awaited_) {
+    judge_status(ended_with(&trailers));
+    mark_if_final(trailers);
+  }
   downstream_.send_trailers(std::move(trailers));
 }
 
@@ -247,6 +263,10 @@ void Router::failed(Attempt* attempt, const AttemptFailure& failure) {
                         .keep_alive_race = failure.keep_alive_race,
                         .graceful_goaway = failure.graceful_goaway};
   if (response_started_) {
+    if (status_awaited_) {
+      judge_status(outcome);
+      return fail_started_response(failure);
+    }
     const auto decision = decide(record().attempts.size(), outcome);
     const Verdict verdict = std::get<retry::GiveUp>(decision).verdict;
     if (verdict != Verdict::kNone) give_up(record().attempts.size(), verdict);
@@ -254,7 +274,7 @@ void Router::failed(Attempt* attempt, const AttemptFailure& failure) {
   }
   if (hedge_ && hedge_->rival()) {  // the other one may still answer
     note_outcome(attempt, outcome);
-    retries_->failed_beside(outcome, situation(), *account_);
+    retries_->count_failure(outcome, situation(), *account_);
     drop(attempt);
     if (outcome.failure == Failure::kPerTryTimeout && hedge_->on_per_try_timeout()) try_hedge();
     return;
@@ -286,7 +306,7 @@ bool Router::try_again(Attempt* attempt, const Outcome& outcome) {
 retry::Situation Router::situation() const {
   return {.response_started = response_started_,
           .body_replayable = replay_->keeps(),
-          .heed_marks = action_->marks() && !cluster_->config().ignore_marks,
+          .heed_marks = heeds_marks(),
           .next_host_is_well =
               cluster_->any_well_host_but(tried_.empty() ? nullptr : tried_.back().get()),
           .time_left = time_left(),
@@ -295,6 +315,8 @@ retry::Situation Router::situation() const {
           .breaker_open = !cluster_->state().failure_breaker.closed(),
           .wall_time = std::chrono::system_clock::now()};
 }
+
+bool Router::heeds_marks() const { return action_->marks() && !cluster_->config().ignore_marks; }
 
 // What hardly any attempt beat: with less time left another one is useless work.
 Duration Router::min_attempt_time() const {
@@ -331,6 +353,14 @@ void Router::note_shadow() {
 
 // Once for each attempt, whatever follows from it; null: no host was asked.
 void Router::note_outcome(Attempt* attempt, const Outcome& outcome) {
+  note_attempt(attempt, outcome);
+  if (!attempt) return;
+  const Duration took = record().attempts[attempt->number() - 1].duration;
+  if (tells_of_host(outcome, took)) report_to_host(*attempt, outcome);
+}
+
+// Without what it says about its host.
+void Router::note_attempt(Attempt* attempt, const Outcome& outcome) {
   const std::size_t number = number_of(attempt);
   stream::AttemptRecord& noted = record().attempts[number - 1];
   noted.outcome = retry::word(outcome);
@@ -341,10 +371,11 @@ void Router::note_outcome(Attempt* attempt, const Outcome& outcome) {
     cells().add(stats().upstream_rq_per_try_idle_timeout);
   }
   if (!attempt) return;
-  noted.duration = worker_.loop.now() - attempt->started();
+  const TimePoint now = worker_.loop.now();
+  noted.duration =
+      (outcome.response ? attempt->head_came().value_or(now) : now) - attempt->started();
   if (outcome.response) cluster_->attempt_latency().add(noted.duration, worker_.loop.now());
   cells().record(stats().retry.attempt_time(number), noted.duration);
-  if (tells_of_host(outcome, noted.duration)) report_to_host(*attempt, outcome);
 }
 
 // A caller that had less time than the host usually takes says nothing about the host.
@@ -367,7 +398,7 @@ void Router::report_to_host(Attempt& attempt, const Outcome& outcome) {
   if (may_ask_for_patience(outcome)) {
     patience = host_patience(outcome, policy_, std::chrono::system_clock::now());
   }
-  if (patience > Duration::zero() && outcome.response->status == 503) {
+  if (patience > Duration::zero() && retry::effective_status(outcome) == 503) {
     host.health.avoid_until.store((now + patience).time_since_epoch().count(),
                                   std::memory_order_relaxed);
   }
@@ -409,6 +440,11 @@ bool Router::verdict_is_final() const {
   return action_->marks() && retry::marks_response(verdict_, policy_ ? policy_->num_retries : 0);
 }
 
+void Router::mark_if_final(http::Fields& where_the_status_is) {
+  if (!verdict_is_final()) return;
+  retry::add_final_mark(where_the_status_is, mark_text(retry::word(verdict_)), is_grpc_);
+}
+
 std::string Router::mark_text(std::string_view why) const {
   return retry::format_final({.by = options_.node.id,
                               .attempts = static_cast<std::uint32_t>(record().attempts.size()),
@@ -437,7 +473,7 @@ void Router::reply(const AttemptFailure& failure) {
   const bool own_refusal = action_->marks() && retry::marks_response(failure.failure);
   if (retries_ended || own_refusal) {
     const auto why = retries_ended ? retry::word(verdict_) : retry::word(failure.failure);
-    retry::add_final_mark(reply, mark_text(why), head_->is_grpc());
+    retry::add_final_mark(reply, mark_text(why), is_grpc_);
   }
   downstream_.send_reply(std::move(reply));
 }

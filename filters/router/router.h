@@ -45,7 +45,9 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   // Attempt::Owner
   void on_attempt_connected(Attempt& attempt) override;
   void on_attempt_interim(http::ResponseHead&& head) override;
-  void on_attempt_head(Attempt& attempt, http::ResponseHead&& head, bool end) override;
+  bool on_attempt_open_head(const http::ResponseHead& head) override;
+  void on_attempt_head(Attempt& attempt, http::ResponseHead&& head, bool end,
+                       http::Fields* trailers) override;
   void on_attempt_body(Buffer& body, bool end) override;
   void on_attempt_trailers(http::Fields&& trailers) override;
   void on_attempt_failed(Attempt& attempt, const AttemptFailure& failure) override;
@@ -85,18 +87,26 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   // After an attempt.
   retry::Situation situation() const;
   Duration min_attempt_time() const;
-  retry::Outcome outcome_of(const http::ResponseHead& head) const;
+  retry::Outcome outcome_of(const http::ResponseHead& head, bool complete) const;
   std::size_t number_of(const Attempt* attempt) const;
   bool try_again(Attempt* attempt, const retry::Outcome& outcome);
   retry::Decision decide(std::size_t number, const retry::Outcome& outcome);
   void failed(Attempt* attempt, const AttemptFailure& failure);
   void note_shadow();
   void note_outcome(Attempt* attempt, const retry::Outcome& outcome);
+  void note_attempt(Attempt* attempt, const retry::Outcome& outcome);
   bool tells_of_host(const retry::Outcome& outcome, Duration took) const;
   void report_to_host(Attempt& attempt, const retry::Outcome& outcome);
+  bool heeds_marks() const;
   void retry_later(retry::Retry&& retry);
   void give_up(std::size_t number, retry::Verdict verdict);
   void deliver(http::ResponseHead&& head, bool end);
+  void mark_if_final(http::Fields& where_the_status_is);
+
+  // A gRPC answer whose status is not in its head.
+  void await_status(Attempt& attempt, const retry::Outcome& outcome);
+  void judge_status(const retry::Outcome& outcome);
+  retry::Outcome ended_with(const http::Fields* trailers) const;
   void deliver_failure(const AttemptFailure& failure);
   void fail_started_response(const AttemptFailure& failure);
   void reply(const AttemptFailure& failure);
@@ -136,11 +146,14 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   Duration timeout_{};
   Duration per_try_timeout_{};
   std::optional<TimePoint> route_deadline_;
+  std::optional<TimePoint> told_deadline_;  // by a grpc-timeout that nobody enforces here
   std::unique_ptr<event::Timer> route_timer_;
   std::unique_ptr<event::Timer> wait_;
   std::string failure_details_;  // what record().details views
 
   retry::Verdict verdict_ = retry::Verdict::kNone;  // why there is no further attempt
+  bool is_grpc_ = false;
+  bool status_awaited_ = false;      // the answer has gone out, and will be judged at its end
   bool grpc_timeout_holds_ = false;  // the client's grpc-timeout is enforced, and told anew
   bool sent_once_ = false;           // no attempt may follow one whose bytes are on the wire
   bool any_on_wire_ = false;         // bytes of some attempt may have reached an upstream

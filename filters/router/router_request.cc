@@ -17,6 +17,7 @@ using http::HeaderId;
 
 void Router::on_request_head(http::RequestHead& head, bool end) {
   head_ = &head;
+  is_grpc_ = head.is_grpc();
   if (!choose_cluster(head)) return;
   choose_policy(head);
   choose_timeouts(head);
@@ -105,12 +106,18 @@ void Router::judge_request(const http::RequestHead& head) {
 }
 
 // max_stream_duration.grpc_timeout_header_max: from now on, unlike the route timeout, and beside it
-// (Envoy switches that off).
+// (Envoy switches that off). Without it the first attempt gets grpc-timeout as it came, and further
+// ones what is left of it.
 void Router::take_grpc_timeout(const http::RequestHead& head) {
-  if (!action_->grpc_timeout_header_max || !head.is_grpc()) return;
+  if (!is_grpc_) return;
   const auto value = head.fields.find(HeaderId::kGrpcTimeout);
   const auto told = value ? http::parse_grpc_timeout(*value) : std::nullopt;
   if (!told) return;
+  if (!action_->grpc_timeout_header_max) {
+    constexpr Duration kFar = std::chrono::hours(24 * 365);
+    told_deadline_ = worker_.loop.now() + std::min(*told, kFar);
+    return;
+  }
   Duration limit = *told;
   const Duration cap = *action_->grpc_timeout_header_max;
   const Duration offset = action_->grpc_timeout_header_offset.value_or(Duration::zero());

@@ -60,6 +60,13 @@ int grpc_status_for(int http_status) {
   }
 }
 
+int http_status_for(int grpc_status) {
+  constexpr std::array<int, kNames.size()> kStatuses = {200, 499, 500, 400, 504, 404, 409, 403, 429,
+                                                        400, 409, 400, 501, 500, 503, 500, 401};
+  const bool known = grpc_status >= 0 && static_cast<std::size_t>(grpc_status) < kStatuses.size();
+  return known ? kStatuses[static_cast<std::size_t>(grpc_status)] : 500;
+}
+
 std::string_view grpc_camel_name(int status) { return name_of(status).camel; }
 
 std::string_view grpc_snake_name(int status) { return name_of(status).snake; }

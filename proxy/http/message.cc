@@ -17,7 +17,7 @@ std::string_view RequestHead::operation() const {
   return is_grpc() ? path.substr(0, path.find('?')) : method;
 }
 
-bool RequestHead::is_grpc() const {
+bool is_grpc(const Fields& fields) {
   constexpr std::string_view kGrpc = "application/grpc";
   const auto type = fields.find(HeaderId::kContentType);
   if (!type || !starts_with_ignoring_case(*type, kGrpc)) return false;

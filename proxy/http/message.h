@@ -15,6 +15,8 @@ enum class Protocol : std::uint8_t { kHttp10, kHttp11, kHttp2 };
 
 std::string_view name(Protocol protocol);  // "HTTP/1.1"
 
+bool is_grpc(const Fields& head);  // content-type: application/grpc or application/grpc+…
+
 struct RequestHead {
   // Views into fields.arena() or static text. `path` is the request target in origin-form with its
   // query, or "*".
@@ -32,7 +34,7 @@ struct RequestHead {
   bool is_head() const { return method == "HEAD"; }
   // The method; of a gRPC request the path without its query: "/package.Service/Method".
   std::string_view operation() const;
-  bool is_grpc() const;  // content-type: application/grpc or application/grpc+…
+  bool is_grpc() const { return http::is_grpc(fields); }
 
   // Copies the text into the head's own arena.
   void set_path(std::string_view text) { path = fields.arena().copy(text); }
@@ -44,6 +46,7 @@ struct ResponseHead {
   Fields fields;
   std::optional<std::uint64_t> content_length;  // of the body, or what a HEAD or 304 tells about it
   Protocol protocol = Protocol::kHttp11;
+  bool is_grpc() const { return http::is_grpc(fields); }
   std::string_view upgrade;  // with 101: the protocol switched to
 };
 

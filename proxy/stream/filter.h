@@ -27,6 +27,7 @@ struct Reply {       // answer now and skip what comes after
   std::string_view details;  // static text: %RESPONSE_CODE_DETAILS%
   std::optional<Flag> flag;
   std::vector<std::pair<http::HeaderId, std::string>> headers;
+  std::optional<int> grpc_status = {};  // to a gRPC call; none: what `status` stands for
 };
 using Verdict = std::variant<Continue, Pause, Reply>;
 

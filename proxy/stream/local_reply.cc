@@ -1,21 +1,14 @@
 #include "stream/local_reply.h"
 
 #include "base/text.h"
+#include "http/grpc_status.h"
 
 namespace damper::stream {
 
-int grpc_status_of(int http_status) {
-  switch (http_status) {
-    case 400: return 13;  // INTERNAL
-    case 401: return 16;  // UNAUTHENTICATED
-    case 403: return 7;   // PERMISSION_DENIED
-    case 404: return 12;  // UNIMPLEMENTED
-    case 429:
-    case 502:
-    case 503: return 14;  // UNAVAILABLE
-    case 504: return 4;   // DEADLINE_EXCEEDED
-    default: return 2;    // UNKNOWN
-  }
+int grpc_status_of(const Reply& reply) {
+  constexpr int kDeadlineExceeded = 4;
+  const int usual = reply.status == 504 ? kDeadlineExceeded : http::grpc_status_for(reply.status);
+  return reply.grpc_status.value_or(usual);
 }
 
 std::string encode_grpc_message(std::string_view text) {
@@ -41,7 +34,7 @@ LocalReply make_local_reply(const Reply& reply, const http::RequestHead* request
     out.head.status = 200;
     out.head.fields.add(http::HeaderId::kContentType, "application/grpc");
     std::string status;
-    append_number(status, grpc_status_of(reply.status));
+    append_number(status, grpc_status_of(reply));
     out.head.fields.add(http::HeaderId::kGrpcStatus, status);
     if (!reply.body.empty()) {
       out.head.fields.add(http::HeaderId::kGrpcMessage, encode_grpc_message(reply.body));

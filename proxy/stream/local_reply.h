@@ -12,9 +12,9 @@ struct LocalReply {
 
 LocalReply make_local_reply(const Reply& reply, const http::RequestHead* request);
 
-// The gRPC status that stands for an HTTP status (gRPC's http-grpc-status-mapping; 504 is a
-// deadline, semantics.md §5).
-int grpc_status_of(int http_status);
+// What a gRPC client is told. Unlike a 504 that a client finds on the wire, which gRPC calls
+// UNAVAILABLE, one that we make says that the time is over: DEADLINE_EXCEEDED.
+int grpc_status_of(const Reply& reply);
 
 // grpc-message: everything but printable ASCII, and '%', is percent-encoded.
 std::string encode_grpc_message(std::string_view text);

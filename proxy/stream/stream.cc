@@ -359,6 +359,7 @@ void Stream::send_trailers(http::Fields&& trailers) {
   for (auto at = filters_.rbegin(); at != filters_.rend(); ++at) {
     (*at)->on_response_trailers(*response_trailers_);
   }
+  if (frontend_->config->listener->edge) http::strip_response_at_edge(*response_trailers_);
   response_ = Half::kEnded;
   connection_->send_trailers(id_, *response_trailers_);
   finish();

@@ -48,6 +48,7 @@ class FailureBreaker {
     }
     ~Pass() { (void)report(0, Evidence::kNone, {}); }
 
+    bool is_probe() const { return breaker_ && phase_.state == State::kHalfOpen; }
     // What the attempt came to. Called by worker number `worker`; only the first report counts.
     Change report(unsigned worker, Evidence evidence, TimePoint now);
 

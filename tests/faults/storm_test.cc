@@ -33,6 +33,10 @@ struct Exchange {
   Dice& dice;
 
   std::string head() const { return "x-id: " + id + "\r\n"; }
+  std::string grpc_head() const {
+    return "HTTP/1.1 200 OK\r\ncontent-type: application/grpc\r\n" + head() +
+           "transfer-encoding: chunked\r\n\r\n";
+  }
   std::string body() { return std::string(dice() % 50'000, 'x'); }
 };
 
@@ -100,6 +104,17 @@ constexpr Trick kTricks[] = {
       e.connection.send("HTTP/1.1 200 OK\r\n" + e.head() + "\r\nuntil the end");
       return false;
     },
+    [](Exchange& e) {  // a gRPC call that fails after its head, at once or after a moment
+      e.connection.send(e.grpc_head());
+      if (e.dice() % 2 == 0) e.connection.readable_within(static_cast<int>(e.dice() % 20));
+      return e.connection.send("0\r\ngrpc-status: 14\r\n\r\n");
+    },
+    [](Exchange& e) {  // one that never tells its status
+      e.connection.send(e.grpc_head());
+      if (e.dice() % 2 == 0) e.connection.send("4\r\nhalf\r\n");
+      if (e.dice() % 2 == 0) e.connection.wait_for_close();
+      return false;
+    },
 };
 
 ScriptedUpstream::Script tricks(unsigned seed) {
@@ -142,6 +157,7 @@ class Client {
     if (dice_() % 2 == 0) {
       head += "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n";
     }
+    if (dice_() % 3 == 0) head += "content-type: application/grpc\r\n";
     switch (dice_() % 4) {
       case 0: {
         const std::string body(dice_() % 100'000, 'y');
@@ -239,7 +255,8 @@ std::string config(const std::vector<std::unique_ptr<ScriptedUpstream>>& upstrea
          log.setting("format: \"x\\n\"") +
          ", routes: [ { match: { prefix: / }, request_body_buffer_limit: 20000, route: { cluster: "
          "app, timeout: 400ms, " +
-         retry("5xx,reset,connect-failure,timeout", "num_retries: 2, per_try_timeout: 150ms") +
+         retry("5xx,reset,connect-failure,timeout,unavailable",
+               "num_retries: 2, per_try_timeout: 150ms") +
          features.route + " } } ] }\nclusters:\n- { name: app, endpoints: [ " + endpoints + "], " +
          trailers + features.cluster +
          ", outlier_detection: { consecutive_local_origin_failure: 20, base_ejection_time: 100ms "

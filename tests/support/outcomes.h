@@ -23,6 +23,12 @@ class Response {
   retry::Outcome outcome() const {
     return {.response = &head_, .request_on_wire = true, .any_attempt_on_wire = true};
   }
+  // As the whole answer to a gRPC call.
+  retry::Outcome grpc_outcome() const {
+    retry::Outcome out = outcome();
+    out.is_grpc = out.complete = true;
+    return out;
+  }
 
  private:
   http::ResponseHead head_;

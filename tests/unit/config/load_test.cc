@@ -10,7 +10,7 @@ namespace {
 const std::string kSource = DAMPER_SOURCE_DIR;
 
 TEST(Load, TheFilesOfTheExamplesLoadWithoutAWarning) {
-  for (const char* name : {"minimal", "sidecar", "envoy"}) {
+  for (const char* name : {"minimal", "sidecar", "envoy", "grpc"}) {
     const Loaded loaded = load_file(kSource + "/config/examples/" + name + ".yaml");
     EXPECT_TRUE(loaded.bootstrap);
     EXPECT_EQ(loaded.diagnostics.render_all(), "");

@@ -24,6 +24,14 @@ TEST(GrpcStatus, AnHttpStatusStandsForOne) {
   for (const auto& [status, grpc] : cases) EXPECT_EQ(grpc_status_for(status), grpc) << status;
 }
 
+TEST(GrpcStatus, StandsForAnHttpStatus) {
+  const std::pair<int, int> cases[] = {{0, 200},  {1, 499},  {2, 500},  {3, 400},  {4, 504},
+                                       {5, 404},  {6, 409},  {7, 403},  {8, 429},  {9, 400},
+                                       {10, 409}, {11, 400}, {12, 501}, {13, 500}, {14, 503},
+                                       {15, 500}, {16, 401}, {17, 500}, {-1, 500}};
+  for (const auto& [grpc, status] : cases) EXPECT_EQ(http_status_for(grpc), status) << grpc;
+}
+
 TEST(GrpcStatus, HasTwoNames) {
   EXPECT_EQ(grpc_camel_name(0), "OK");
   EXPECT_EQ(grpc_camel_name(16), "Unauthenticated");

@@ -57,7 +57,8 @@ TEST(LocalReply, ToGrpcIsAStatusInTheHead) {
 TEST(LocalReply, StatusesOfHttpStandForStatusesOfGrpc) {
   const std::pair<int, int> rows[] = {{400, 13}, {401, 16}, {403, 7}, {404, 12}, {429, 14},
                                       {502, 14}, {503, 14}, {504, 4}, {413, 2},  {500, 2}};
-  for (const auto& [http, grpc] : rows) EXPECT_EQ(grpc_status_of(http), grpc) << http;
+  for (const auto& [http, grpc] : rows) EXPECT_EQ(grpc_status_of({.status = http}), grpc) << http;
+  EXPECT_EQ(grpc_status_of({.status = 503, .grpc_status = 8}), 8);
 }
 
 }  // namespace

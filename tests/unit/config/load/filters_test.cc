@@ -19,6 +19,15 @@ TEST(Routes, OverrideFilters) {
             (FilterOverride{.name = "small", .disabled = false, .settings = BufferFilter{5}}));
 }
 
+TEST(FaultFilter, AbortsWithAStatusOfHttpOrOfGrpc) {
+  const auto read = [](const std::string& abort) {
+    const Listener listener = load_listener("filters: [ fault: { abort: " + abort + " } ]");
+    return std::get<FaultFilter>(listener.http.filters.back().settings);
+  };
+  EXPECT_EQ(read("{ http_status: 429, percentage: 5 }").abort_grpc_status, std::nullopt);
+  EXPECT_EQ(read("{ grpc_status: 14, percentage: 5 }").abort_grpc_status, 14);
+}
+
 TEST(HeaderMutationFilter, ARemovalUndoesAnEarlierAddition) {
   const Listener listener = load_listener(R"(http_filters:
   - name: h

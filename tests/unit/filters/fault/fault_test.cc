@@ -40,6 +40,15 @@ TEST_F(FaultTest, AbortsWithItsStatusAndFlag) {
   EXPECT_EQ(reply.flag, Flag::kFaultInjected);
 }
 
+TEST_F(FaultTest, AbortsWithAGrpcStatusAndWhatStandsForItElsewhere) {
+  settings.abort_share = kAlways;
+  settings.abort_grpc_status = 8;
+  const stream::Verdict verdict = ask();
+  const auto& reply = std::get<stream::Reply>(verdict);
+  EXPECT_EQ(reply.grpc_status, 8);
+  EXPECT_EQ(reply.status, 429);
+}
+
 TEST_F(FaultTest, DelaysAndThenGoesOn) {
   settings.delay_share = kAlways;
   settings.delay = milliseconds(100);

@@ -391,6 +391,11 @@ TEST_F(Legs, AGrpcAnswerIsMarkedWhereItsStatusIs) {
     EXPECT_EQ(trailers.has(HeaderId::kXDamperRetry), fails);
     EXPECT_EQ(trailers.has(HeaderId::kGrpcRetryPushbackMs), fails);
   }
+  http::Fields marked;
+  marked.add("grpc-status", "14");
+  marked.add("x-damper-retry", "final; by=app");
+  in.filter.on_response_trailers(marked);
+  EXPECT_EQ(marked.find(HeaderId::kXDamperRetry), "final; by=app");
 }
 
 }  // namespace

@@ -126,6 +126,27 @@ TEST(Conditions, EachGrpcStatusHasItsToken) {
   }
 }
 
+TEST(Conditions, AGrpcCallSucceedsWithAStatusThatNoConditionNames) {
+  const auto p = policy("unavailable");
+  const auto good = [&p](const char* status, const char* pushback = "5") {
+    const Response response(200, {{"grpc-status", status}, {"grpc-retry-pushback-ms", pushback}});
+    return is_success(&p, response.grpc_outcome());
+  };
+  for (const auto* status : {"0", "3", "5", "7"}) EXPECT_TRUE(good(status)) << status;
+  for (const auto* status : {"1", "2", "4", "8", "13", "14"}) EXPECT_FALSE(good(status)) << status;
+  EXPECT_FALSE(is_success(nullptr, Response(200).grpc_outcome()));  // it ended without one
+  EXPECT_FALSE(good("5", "-1"));
+  EXPECT_TRUE(good("0", "-1"));
+}
+
+TEST(Conditions, AGrpcStatusIsAFailureLikeTheHttpStatusThatItStandsFor) {
+  const auto fails = [](const char* status) {
+    return is_failure(Response(200, {{"grpc-status", status}}).grpc_outcome());
+  };
+  for (const auto* status : {"2", "4", "8", "12", "13", "14", "15"}) EXPECT_TRUE(fails(status));
+  for (const auto* status : {"0", "1", "3", "5", "16"}) EXPECT_FALSE(fails(status));
+}
+
 TEST(Conditions, RatelimitedVetoesUnlessItIsAskedFor) {
   const Response limited(503, {{"x-envoy-ratelimited", "true"}});
   EXPECT_TRUE(vetoed_by_ratelimit(policy("5xx"), limited.outcome()));

@@ -433,5 +433,70 @@ TEST(Decision, HedgesGetHalfOfTheWindow) {
   EXPECT_EQ(r.ask(Response(503).outcome()), "retry");
 }
 
+// --- gRPC's status at the end of an answer -------------------------------------------------------
+
+// What was against a retry at the head, and the verdict when this status comes late.
+std::string_view late(Request& r, const Outcome& outcome) {
+  if (!r.state) r.state.emplace(&r.policy, r.traits);
+  if (!r.account) r.account.emplace(r.budget, 0, "route", "/s/M", r.now);
+  r.state->on_grpc_head(r.situation);
+  return word(r.state->on_late_status(outcome, r.situation.heed_marks, *r.account));
+}
+
+TEST(LateStatus, HasTheVerdictThatStoodAtTheHead) {
+  const Response unavailable(200, {{"grpc-status", "14"}});
+  const auto verdict = [&](auto change) {
+    Request r("unavailable");
+    change(r);
+    return late(r, unavailable.grpc_outcome());
+  };
+  EXPECT_EQ(verdict([](Request&) {}), "response_started");
+  EXPECT_EQ(verdict([](Request& r) { r.policy.num_retries = 0; }), "limit");
+  EXPECT_EQ(verdict([](Request& r) { r.situation.body_replayable = false; }), "body_lost");
+  EXPECT_EQ(verdict([](Request& r) { r.situation.time_left = 0ms; }), "deadline");
+  EXPECT_EQ(verdict([](Request& r) { r.situation.live = LiveMode::kOff; }), "live_off");
+  EXPECT_EQ(verdict([](Request& r) { r.situation.breaker_open = true; }), "breaker_open");
+  EXPECT_EQ(verdict([](Request& r) { r.traits.repeatable = false; }), "not_idempotent");
+  EXPECT_EQ(verdict([](Request& r) { r.traits.owned_above = true; }), "marked");
+  EXPECT_EQ(verdict([](Request& r) { r.policy.retry_on = retry_on("internal"); }), "not_retriable");
+  EXPECT_EQ(verdict([](Request& r) { r.policy.retry_on = {}; }), "");
+}
+
+TEST(LateStatus, OfASuccessIsNoVerdict) {
+  Request r("unavailable");
+  EXPECT_EQ(late(r, Response(200, {{"grpc-status", "0"}}).grpc_outcome()), "");
+  EXPECT_EQ(late(r, Response(200, {{"grpc-status", "5"}}).grpc_outcome()), "");
+  EXPECT_EQ(late(r, Response(200).grpc_outcome()), "not_retriable");
+  EXPECT_EQ(late(r, failed(Failure::kReset)), "response_started");
+}
+
+TEST(LateStatus, MarksGoBeforeWhatStoodAtTheHead) {
+  Request r("unavailable");
+  r.policy.num_retries = 0;
+  const Response marked(200, {{"grpc-status", "14"}, {"x-damper-retry", "final"}});
+  EXPECT_EQ(late(r, marked.grpc_outcome()), "marked");
+  r.situation.heed_marks = false;
+  EXPECT_EQ(late(r, marked.grpc_outcome()), "limit");
+}
+
+TEST(GrpcHead, IsWorthAWaitIfItsStatusCouldLeadToARetry) {
+  const auto worth = [](auto change) {
+    Request r("unavailable");
+    change(r);
+    return RetryState(&r.policy, r.traits).on_grpc_head(r.situation);
+  };
+  EXPECT_TRUE(worth([](Request&) {}));
+  EXPECT_FALSE(worth([](Request& r) { r.policy.num_retries = 0; }));
+  EXPECT_FALSE(worth([](Request& r) { r.traits.headers_allow = false; }));
+  EXPECT_FALSE(worth([](Request& r) { r.traits.repeatable = false; }));
+  EXPECT_TRUE(worth([](Request& r) {
+    r.traits.repeatable = false;
+    r.policy.retry_non_idempotent_on = {503};
+  }));
+  Request http("5xx");
+  EXPECT_FALSE(RetryState(&http.policy, http.traits).watches_grpc());
+  EXPECT_FALSE(RetryState(nullptr, http.traits).watches_grpc());
+}
+
 }  // namespace
 }  // namespace damper::retry

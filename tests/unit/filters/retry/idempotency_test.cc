@@ -52,6 +52,9 @@ TEST(Idempotency, AStatusMayHaveBeenProcessedUnlessThePolicySaysOtherwise) {
   const config::RetryPolicy policy{.retry_non_idempotent_on = {503, 429}};
   EXPECT_TRUE(may_repeat_after(Response(503).outcome(), false, policy));
   EXPECT_FALSE(may_repeat_after(Response(500).outcome(), false, policy));
+  const Response unavailable(200, {{"grpc-status", "14"}});
+  EXPECT_TRUE(may_repeat_after(unavailable.grpc_outcome(), false, policy));
+  EXPECT_FALSE(may_repeat_after(unavailable.outcome(), false, policy));
 }
 
 }  // namespace

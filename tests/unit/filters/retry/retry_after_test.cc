@@ -90,6 +90,8 @@ TEST(RetryAfter, PushbackThatIsNegativeOrUnreadableForbidsTheRetry) {
   for (const auto* value : {"-1", "", "abc", "1.5"}) EXPECT_TRUE(forbids(value)) << value;
   for (const auto* value : {"0", "10"}) EXPECT_FALSE(forbids(value)) << value;
   EXPECT_FALSE(pushback_forbids_retry(Response(503).outcome()));
+  const Response twice(200, {{"grpc-retry-pushback-ms", "5"}, {"grpc-retry-pushback-ms", "5"}});
+  EXPECT_TRUE(pushback_forbids_retry(twice.outcome()));
 }
 
 TEST(RetryAfter, PushbackIsAlsoReadFromEarlyTrailers) {

@@ -82,6 +82,22 @@ TEST(Evidence, IsWhatTheAttemptSaysAboutItsHost) {
   EXPECT_EQ(evidence_of(tests::failed(Failure::kReset), none), Evidence::kLocalOrigin);
 }
 
+TEST(Evidence, OfAGrpcCallIsWhatItsStatusStandsFor) {
+  const std::pair<const char*, Evidence> rows[] = {
+      {"0", Evidence::kGood},    {"1", Evidence::kGood},   {"2", Evidence::kError},
+      {"4", Evidence::kGateway}, {"5", Evidence::kGood},   {"8", Evidence::kGood},
+      {"12", Evidence::kError},  {"13", Evidence::kError}, {"14", Evidence::kGateway},
+      {"15", Evidence::kError},  {"16", Evidence::kGood},  {"none", Evidence::kError}};
+  for (const auto& [status, evidence] : rows) {
+    const Response response(200, {{"grpc-status", status}});
+    EXPECT_EQ(evidence_of(response.grpc_outcome(), {}), evidence) << status;
+  }
+  const Response patient(200, {{"grpc-status", "14"}, {"grpc-retry-pushback-ms", "500"}});
+  const Duration patience = host_patience(patient.grpc_outcome(), nullptr, {});
+  EXPECT_EQ(patience, std::chrono::milliseconds(500));
+  EXPECT_EQ(evidence_of(patient.grpc_outcome(), patience), Evidence::kNone);
+}
+
 TEST(FailureReply, SaysThatALimitRefusedAndWhenToComeBack) {
   using Headers = std::vector<std::pair<http::HeaderId, std::string>>;
   const auto headers = [](Failure failure, Duration retry_after, bool suppressed) {
