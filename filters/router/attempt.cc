@@ -186,24 +186,7 @@ void Attempt::on_response_trailers(http::Fields&& trailers) {
   owner_.on_attempt_trailers(std::move(trailers));
 }
 
-// To another connection of the host, if this one's goes away without having begun the request.
-bool Attempt::move_on(const http::StreamFailure& failure) {
-  constexpr int kMostMoves = 3;
-  if (!failure.graceful || head_came_ || moves_ == kMostMoves || !owner_.may_move(*this)) {
-    return false;
-  }
-  ++moves_;
-  id_ = 0;
-  connection_ = nullptr;
-  request_sent_ = false;
-  state_ = State::kWaiting;
-  run_clock();
-  pool_->acquire(*this);
-  return true;
-}
-
 void Attempt::on_stream_failed(const http::StreamFailure& failure) {
-  if (move_on(failure)) return;
   const auto kind = [&failure] {
     if (failure.refused) return Failure::kRefusedStream;
     switch (failure.code) {

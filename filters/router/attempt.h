@@ -48,8 +48,6 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
     // Its per-try time is over. True: it may go on all the same.
     virtual bool on_attempt_slow(Attempt& attempt) = 0;
     virtual void on_attempt_drained() = 0;  // more of the request may come
-    // May the request be sent again, from its head on, on another connection?
-    virtual bool may_move(const Attempt& attempt) = 0;
   };
 
   // `number`: 1 for the original. `pass`: of the cluster's breaker.
@@ -119,7 +117,6 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
   void run_clock();
   void stop_clock();
   void sign_of_life();
-  bool move_on(const http::StreamFailure& failure);
   void on_time(retry::Failure failure);
   void fail(AttemptFailure failure);
   void end();
@@ -150,7 +147,6 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
   std::uint64_t connection_id_ = 0;
   std::string local_address_;
   State state_ = State::kNew;
-  int moves_ = 0;
   bool request_sent_ = false;
   bool head_seen_ = false;
   bool reported_ = false;

@@ -57,10 +57,6 @@ void Router::start_attempt() {
   attempt_->start();
 }
 
-// The upstream is draining that connection and has not begun with the request: another one of the
-// same host takes it, which is no retry (RFC 9113 §8.7).
-bool Router::may_move(const Attempt&) { return !over_ && !response_started_ && replay_->keeps(); }
-
 // Instead of an attempt: no host was asked.
 void Router::refuse_attempt(const AttemptFailure& why) {
   attempt_.reset();

@@ -53,7 +53,6 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   void on_attempt_failed(Attempt& attempt, const AttemptFailure& failure) override;
   bool on_attempt_slow(Attempt& attempt) override;
   void on_attempt_drained() override;
-  bool may_move(const Attempt& attempt) override;
 
   // Before the first attempt.
   bool choose_cluster(const http::RequestHead& head);

@@ -24,8 +24,7 @@ void Router::on_request_head(http::RequestHead& head, bool end) {
   prepare_head(head);
   const std::uint64_t limit = route_.request_body_buffer_limit.value_or(options_.body_limit_bytes);
   replay_.emplace(worker_, limit,
-                  hedge_ || cluster_->config().http != config::UpstreamHttp::kHttp1 ||
-                      (policy_ && !policy_->retry_on.empty() && policy_->num_retries > 0));
+                  hedge_ || (policy_ && !policy_->retry_on.empty() && policy_->num_retries > 0));
   account_.emplace(budget(), worker_.index, route_.label, head.operation(), worker_.loop.now());
   cells().add(stats().retry.original_requests);
   if (end) request_complete();

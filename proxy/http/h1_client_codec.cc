@@ -128,7 +128,9 @@ StreamId H1ClientCodec::send_head(const RequestHead& head, bool end) {
   interim_responses_ = 0;
   sent_ = false;
   await_head();
-  const h1::Delivery delivery = h1::request_delivery(head, end);
+  h1::Delivery delivery = h1::request_delivery(head, end);
+  if (!end && options_.enable_trailers && head.protocol == Protocol::kHttp2)
+    h1::leave_room_for_trailers(delivery);
   body_writer_.begin(delivery.framing, delivery.content_length.value_or(0));
   h1::write_request_head(head, delivery, options_.enable_trailers, out_);
   if (end) end_request();

@@ -108,7 +108,9 @@ void H1ServerCodec::send_head(StreamId id, const ResponseHead& head, bool end) {
   if (!is_open(id)) return;
   DAMPER_CHECK(writing_ == Writing::kHead);
   writing_ = Writing::kBody;
-  const h1::Delivery delivery = h1::response_delivery(head, end, to_head_, to_http10_);
+  h1::Delivery delivery = h1::response_delivery(head, end, to_head_, to_http10_);
+  if (!end && options_->enable_trailers && !to_http10_ && head.protocol == Protocol::kHttp2)
+    h1::leave_room_for_trailers(delivery);
   if (head.status == 101) {
     switch_protocols();
   } else {

@@ -74,6 +74,11 @@ Delivery request_delivery(const RequestHead& head, bool end) {
   return {};
 }
 
+void leave_room_for_trailers(Delivery& delivery) {
+  if (delivery.framing == Framing::kLength)
+    delivery = {.framing = Framing::kChunked, .content_length = {}};
+}
+
 Delivery response_delivery(const ResponseHead& head, bool end, bool to_head, bool to_http10) {
   if (head.status < 200 || head.status == 204) return {};
   if (to_head || head.status == 304)

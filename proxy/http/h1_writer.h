@@ -20,6 +20,8 @@ struct Delivery {
 // `end`: no body follows. RFC 9112 §6.3, RFC 9110 §8.6.
 Delivery request_delivery(const RequestHead& head, bool end);
 // `to_head`: the answer to a HEAD request; `to_http10`: to a client that does not know chunked.
+// In HTTP/2 trailers may follow a body of known length; here only the chunks of an unknown one.
+void leave_room_for_trailers(Delivery& delivery);
 Delivery response_delivery(const ResponseHead& head, bool end, bool to_head, bool to_http10);
 
 // `te`: announces that trailers are welcome, if the request says so.

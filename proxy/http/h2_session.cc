@@ -23,11 +23,15 @@ struct FreeCallbacks {
 };
 
 std::unique_ptr<nghttp2_option, FreeOptions> make_options(const H2Options& options) {
+  constexpr std::uint64_t kMostResets = 450;
+  constexpr std::uint64_t kResetsPerSecond = 33;
   constexpr std::size_t kMostSent = 16 * 1024 * 1024;  // the other side's limit holds, not this
   nghttp2_option* out = nullptr;
   DAMPER_CHECK(nghttp2_option_new(&out) == 0);
   nghttp2_option_set_no_auto_window_update(out, 1);
   nghttp2_option_set_no_closed_streams(out, 1);
+  // A client may give up hundreds of requests at once (its deadlines end together), not thousands.
+  nghttp2_option_set_stream_reset_rate_limit(out, kMostResets, kResetsPerSecond);
   nghttp2_option_set_max_outbound_ack(out, options.http2.max_outbound_control_frames);
   nghttp2_option_set_max_send_header_block_length(out, kMostSent);
   // As many CONTINUATIONs as a head of the largest size may need.
