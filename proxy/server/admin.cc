@@ -101,6 +101,7 @@ Admin::Admin(Registries& registries, http::Worker& main, Process& process, Hooks
       hooks_(std::move(hooks)),
       overrides_(main.loop, main.cells),
       amplification_(registries.stats()),
+      tls_(registries.stats(), main.cells),
       sampler_(main.loop.timer([this] { sample_attempts(); })) {}
 
 const std::vector<Admin::Page>& Admin::pages() {
@@ -166,6 +167,7 @@ AdminReply Admin::ready(const Query&) {
 
 stats::Registry& Admin::fresh_stats() {
   refresh_gauges(hooks_.snapshot(), hooks_.hosts, registries_.stats(), cells_, Clock::now());
+  tls_.publish(hooks_.snapshot());
   return registries_.stats();
 }
 

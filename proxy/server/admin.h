@@ -12,6 +12,7 @@
 #include "server/process.h"
 #include "server/retry_page.h"
 #include "server/snapshot.h"
+#include "server/tls_stats.h"
 
 namespace damper::server {
 
@@ -71,6 +72,7 @@ class Admin {
   Hooks hooks_;
   LiveOverrides overrides_;
   AmplificationWindow amplification_;
+  TlsStats tls_;
   std::unique_ptr<event::Timer> sampler_;
   const TimePoint started_ = Clock::now();
 };
