@@ -1,5 +1,7 @@
 #include "config/load/tls.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "config/load/common.h"
 #include "config/load/secrets.h"
@@ -32,14 +34,19 @@ void read_alpn(const std::vector<Cursor>& items, std::vector<std::string>& out) 
   }
 }
 
+void add_if_known(const Cursor& item, const NameCheck& check, const std::string& name,
+                  std::vector<std::string>& out) {
+  const auto wrong = check ? check(name) : std::nullopt;
+  if (wrong) return item.error(*wrong);
+  out.push_back(name);
+}
+
 void read_checked_names(const std::vector<Cursor>& items, const NameCheck& check,
                         std::vector<std::string>& out) {
   for (const Cursor& item : items) {
     std::string name;
     if (!item.get(name)) continue;
-    const auto wrong = check ? check(name) : std::nullopt;
-    if (wrong) item.error(*wrong);
-    out.push_back(std::move(name));
+    add_if_known(item, check, name, out);
   }
 }
 
@@ -53,9 +60,7 @@ void read_ciphers(const std::vector<Cursor>& items, std::vector<std::string>& ou
     const NameCheck& check = item.session().tls.cipher;
     for (const std::string_view name :
          group ? split(text, '|') : std::vector<std::string_view>{text}) {
-      const auto wrong = check ? check(std::string(name)) : std::nullopt;
-      if (wrong) item.error(*wrong);
-      out.emplace_back(name);
+      add_if_known(item, check, std::string(name), out);
     }
   }
 }
@@ -123,6 +128,12 @@ TlsSettings read_common_context(Cursor c) {
   return out;
 }
 
+TlsSettings read_server_context(const Cursor& c) {
+  if (!c.has("tls_certificates") && !c.has("tls_certificate_sds_secret_configs"))
+    c.missing("tls_certificates");
+  return read_common_context(c);
+}
+
 // The context behind transport_socket, if it is of the wanted kind; without a value: none.
 Cursor socket_config(Cursor c, std::string_view wanted) {
   std::string name;
@@ -140,10 +151,18 @@ Cursor socket_config(Cursor c, std::string_view wanted) {
   return Cursor(nullptr, c.path(), c.place(), c.session());
 }
 
+// What is incomplete has been reported.
+bool is_complete(const TlsSettings& tls) {
+  const auto whole = [](const TlsCertificate& c) { return !c.chain.empty() && !c.key.empty(); };
+  const auto& roots = tls.validation.trusted_ca;
+  return std::all_of(tls.certificates.begin(), tls.certificates.end(), whole) &&
+         !(roots && roots->empty());
+}
+
 template <class Tls>
 void read_files(const Cursor& c, const Tls& tls,
                 const std::function<TlsFindings(const Tls&)>& check) {
-  if (!check) return;
+  if (!check || !is_complete(tls.common)) return;
   const TlsFindings found = check(tls);
   if (found.error) c.error(*found.error);
   for (const std::string& warning : found.warnings) c.warning(warning);
@@ -202,10 +221,11 @@ void read_upstream_context(Cursor c, UpstreamTls& out) {
 }
 
 void read_downstream_context(Cursor c, DownstreamTls& out) {
+  if (!c.has("common_tls_context")) c.missing("common_tls_context");
   bool stateless_off = false;
   bool stateful_off = false;
   if (const Cursor common = c.object("common_tls_context"))
-    out.common = read_common_context(common);
+    out.common = read_server_context(common);
   c.read("require_client_certificate", out.require_client_certificate);
   c.read("disable_stateless_session_resumption", stateless_off);
   c.read("disable_stateful_session_resumption", stateful_off);
@@ -217,7 +237,6 @@ void read_downstream_context(Cursor c, DownstreamTls& out) {
 }
 
 void check_downstream(const Cursor& c, const DownstreamTls& tls) {
-  if (tls.common.certificates.empty()) c.error("a certificate is missing");
   if (tls.require_client_certificate && tls.common.validation.empty()) {
     c.warning("every client certificate is accepted: nothing says who may certify clients",
               "add trusted_ca");
@@ -269,6 +288,7 @@ std::optional<DownstreamTls> read_short_downstream_tls(Cursor c, CodecType codec
   DownstreamTls out;
   enum class Client { kNever, kOptional, kAlways };
   Client verify = c.has("ca") ? Client::kAlways : Client::kNever;
+  if (!c.has("cert") && !c.has("key") && !c.has("certificates")) c.missing("cert");
   if (auto pair = read_pair(c)) out.common.certificates.push_back(*std::move(pair));
   for (Cursor item : c.list("certificates")) {
     if (!item.is_mapping_or_error()) continue;

@@ -119,6 +119,8 @@ Error TlsTransport::handshake_failed(int fd, int why) {
   const bool no_certificate =
       ERR_GET_REASON(ERR_peek_error()) == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE;
   const std::string what = take_tls_error(check_.why);
+  // Who only looks whether a port is open leaves without a word, and is not worth one.
+  if (cut && peer_side() == Side::kDownstream) return {Errc::kRefused, peer_side(), what};
   if (!cut) counts.add(TlsCounts::kConnectionError);
   if (no_certificate) counts.add(TlsCounts::kFailVerifyNoCert);
   if (!check_.why.empty()) counts.add(check_.failure);
@@ -126,7 +128,6 @@ Error TlsTransport::handshake_failed(int fd, int why) {
   return {Errc::kRefused, peer_side(), what};
 }
 
-// Whoever only looks whether the port is open leaves without a word, and is not worth one.
 void TlsTransport::log_failure(int fd, const std::string& what) const {
   const bool allowed = profile_->counts().may_log(std::chrono::system_clock::now());
   log::line(allowed ? log::Level::kWarn : log::Level::kDebug,

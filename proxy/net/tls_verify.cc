@@ -57,10 +57,11 @@ int TlsVerifier::on_verify(X509_STORE_CTX* chain, void* self) {
   const auto& verifier = *static_cast<const TlsVerifier*>(self);
   const bool asked = !verifier.empty() || check.name_must_match;
   const bool good = !asked || verifier.verify(chain, check);
+  forget_errors();  // of the parts; what they come to is said in `check`
   if (good) {
     X509_STORE_CTX_set_error(chain, X509_V_OK);
   } else if (X509_STORE_CTX_get_error(chain) == X509_V_OK) {
-    X509_STORE_CTX_set_error(chain, X509_V_ERR_APPLICATION_VERIFICATION);
+    X509_STORE_CTX_set_error(chain, X509_V_ERR_CERT_REJECTED);
   }
   return good ? 1 : 0;
 }
@@ -87,7 +88,7 @@ bool TlsVerifier::verify_digests(const X509* certificate) const {
 bool TlsVerifier::verify_names(const X509* certificate, PeerCheck& check) const {
   if (check.name_must_match && !is_for(certificate, check.name)) {
     return refuse(check, TlsCounts::kFailVerifySan,
-                  "verify cert failed: it is not for \"" + check.name + "\"");
+                  "verify cert failed: it is not for " + check.name);
   }
   const auto any = [&](const Name& name) { return matches(name, certificate); };
   if (names_.empty() || std::any_of(names_.begin(), names_.end(), any)) return true;
