@@ -233,7 +233,6 @@ Cluster read_cluster(Cursor c) {
     out.outlier_detection = read_outlier_detection(outlier);
   read_upstream_tls(c, out);
   read_upstream_http(c, out);
-  complete_upstream_tls(out);
   read_damper_words(c, out);
   c.no_other_keys("Cluster");
   return out;

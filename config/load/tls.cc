@@ -261,15 +261,6 @@ std::vector<std::string> alpn_of(CodecType codec) {
   return {};
 }
 
-std::vector<std::string> alpn_of(UpstreamHttp http) {
-  switch (http) {
-    case UpstreamHttp::kHttp1: return {"http/1.1"};
-    case UpstreamHttp::kHttp2: return {"h2"};
-    case UpstreamHttp::kAuto: return {"h2", "http/1.1"};
-  }
-  return {};
-}
-
 }  // namespace
 
 std::optional<DownstreamTls> read_downstream_socket(Cursor c) {
@@ -344,10 +335,6 @@ void read_auto_sni(Cursor c, Cluster& out) {
   if (verify && !out.tls->common.validation.has_roots())
     c.error("auto_san_validation needs to know who may certify names",
             "add trusted_ca or system_root_certs");
-}
-
-void complete_upstream_tls(Cluster& out) {
-  if (out.tls && out.tls->common.alpn.empty()) out.tls->common.alpn = alpn_of(out.http);
 }
 
 }  // namespace damper::config

@@ -16,7 +16,5 @@ std::optional<DownstreamTls> read_short_downstream_tls(Cursor c, CodecType codec
 void read_upstream_tls(Cursor& cluster, Cluster& out);
 // auto_sni and auto_san_validation of HttpProtocolOptions.
 void read_auto_sni(Cursor c, Cluster& out);
-// What is offered by ALPN follows from the protocol, where nothing is said.
-void complete_upstream_tls(Cluster& out);
 
 }  // namespace damper::config

@@ -50,10 +50,9 @@ void Router::start_attempt() {
   record().upstream_host = host->text;
   record().attempts.push_back({.host = host->text});
   Attempt::Owner& self = *this;
-  attempt_ =
-      std::make_unique<Attempt>(self, worker_, *cluster_, number, std::move(host), *std::move(pass),
-                                action_->priority, head_->protocol, attempt_timeouts(),
-                                server_name(*tried_.back()));
+  attempt_ = std::make_unique<Attempt>(self, worker_, *cluster_, number, std::move(host),
+                                       *std::move(pass), action_->priority, head_->protocol,
+                                       attempt_timeouts(), server_name(*tried_.back()));
   // Like the per-try clock it stands still while the client sends.
   if (hedge_ && !is_retry && downstream_.request_ended()) watch_patience();
   attempt_->start();

@@ -147,6 +147,9 @@ void Connection::discard_input() {
 }
 
 void Connection::at_end_of_turn() {
+  if (state_ == State::kHandshaking && closing_) {  // nothing has been sent, and nothing can be
+    return close({Errc::kClosed, Side::kLocal, "closed within the handshake"});
+  }
   if (state_ != State::kOpen) return;
   if (std::exchange(deliver_, false) && !closing_) {
     resume(kBacklog);

@@ -1,5 +1,6 @@
 #include "net/tls_context.h"
 
+#include <algorithm>
 #include <sys/stat.h>
 #include <utility>
 
@@ -25,6 +26,17 @@ void append_signature(std::string& out, const std::string& file) {
     out += std::to_string(part) + ",";
   }
   out += ";";
+}
+
+// As it stands on the wire: each name behind its length.
+std::string_view alpn_wire(config::UpstreamHttp http) {
+  switch (http) {
+    case config::UpstreamHttp::kHttp2: return "\x02h2";
+    case config::UpstreamHttp::kAuto: return "\x02h2\x08http/1.1";
+    case config::UpstreamHttp::kHttp1:
+    case config::UpstreamHttp::kDownstream: break;
+  }
+  return "\x08http/1.1";
 }
 
 }  // namespace
@@ -162,11 +174,20 @@ Result<std::shared_ptr<TlsClient>> TlsClient::create(const config::UpstreamTls& 
 }
 
 std::unique_ptr<Transport> TlsClient::make_transport(const std::string& host,
-                                                     const std::string& request_host) const {
+                                                     const std::string& request_host,
+                                                     config::UpstreamHttp http) const {
   const std::string& name = settings_.sni_from_request && !request_host.empty() ? request_host
                             : settings_.sni_from_endpoint && !host.empty()      ? host
                                                                                 : settings_.sni;
-  return std::make_unique<TlsTransport>(rotation_.current(), name, settings_.verify_server_name);
+  const auto& alpn = written_.common.alpn;
+  const bool own = !alpn.empty();
+  const bool offers_h2 = !own || std::find(alpn.begin(), alpn.end(), "h2") != alpn.end();
+  const bool needs_h2 = http == config::UpstreamHttp::kHttp2 && offers_h2;
+  return std::make_unique<TlsTransport>(
+      rotation_.current(), TlsTransport::Wishes{.name = name,
+                                                .name_must_match = settings_.verify_server_name,
+                                                .alpn = own ? std::string_view() : alpn_wire(http),
+                                                .needs_h2 = needs_h2});
 }
 
 }  // namespace damper::net

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "config/model/tls.h"
+#include "config/model/cluster.h"
 #include "net/tls_facts.h"
 #include "net/tls_tools.h"
 #include "net/transport.h"
@@ -81,8 +81,10 @@ class TlsClient {
   static Result<std::shared_ptr<TlsClient>> create(const config::UpstreamTls& settings,
                                                    const TlsTools& tools, std::string log_name);
   // `host`: the hostname of the endpoint; `request_host`: where the request goes, for auto_sni.
-  std::unique_ptr<Transport> make_transport(const std::string& host,
-                                            const std::string& request_host = {}) const;
+  // `http`: what is offered by ALPN unless the settings say it; kHttp2 fails without h2.
+  std::unique_ptr<Transport> make_transport(
+      const std::string& host, const std::string& request_host = {},
+      config::UpstreamHttp http = config::UpstreamHttp::kHttp1) const;
 
   const config::UpstreamTls& settings() const { return written_; }
   TlsRotation& rotation() { return rotation_; }

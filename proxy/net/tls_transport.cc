@@ -48,16 +48,21 @@ TlsTransport::TlsTransport(std::shared_ptr<const TlsProfile> profile)
   SSL_set_accept_state(ssl_.get());
 }
 
-TlsTransport::TlsTransport(std::shared_ptr<const TlsProfile> profile, const std::string& name,
-                           bool name_must_match)
+TlsTransport::TlsTransport(std::shared_ptr<const TlsProfile> profile, const Wishes& wishes)
     : profile_(std::move(profile)),
-      check_{.name = name, .name_must_match = name_must_match, .why = {}},
-      ssl_(profile_->new_ssl()) {
+      check_{.name = wishes.name, .name_must_match = wishes.name_must_match, .why = {}},
+      ssl_(profile_->new_ssl()),
+      needs_h2_(wishes.needs_h2) {
   DAMPER_CHECK(ssl_);
   SSL_set_app_data(ssl_.get(), &check_);
   SSL_set_connect_state(ssl_.get());
+  const std::string& name = wishes.name;
   if (!name.empty() && !Address::from_ip(name, 0)) {
     SSL_set_tlsext_host_name(ssl_.get(), name.c_str());
+  }
+  if (!wishes.alpn.empty()) {
+    SSL_set_alpn_protos(ssl_.get(), reinterpret_cast<const unsigned char*>(wishes.alpn.data()),
+                        static_cast<unsigned>(wishes.alpn.size()));
   }
   if (const SessionPtr session = profile_->sessions().take(name)) {
     SSL_set_session(ssl_.get(), session.get());
@@ -81,7 +86,8 @@ Result<Progress> TlsTransport::handshake(int fd) {
   const int done = SSL_do_handshake(ssl_.get());
   if (done == 1) {
     established();
-    return Progress{};
+    if (!needs_h2_ || alpn() == "h2") return Progress{};
+    return Error{Errc::kRefused, peer_side(), "ALPN: the server does not speak h2"};
   }
   switch (const int why = SSL_get_error(ssl_.get(), done)) {
     case SSL_ERROR_WANT_READ: return Progress{.next = Progress::Next::kWantRead};

@@ -12,10 +12,13 @@ namespace damper::net {
 class TlsTransport final : public Transport {
  public:
   explicit TlsTransport(std::shared_ptr<const TlsProfile> profile);  // a server's
-  // A client's. `name`: the server that is asked for; an IP address is not sent as SNI (RFC 6066
-  // §3).
-  TlsTransport(std::shared_ptr<const TlsProfile> profile, const std::string& name,
-               bool name_must_match);
+  struct Wishes {
+    std::string name;  // of the server; an IP address is not sent as SNI (RFC 6066 §3)
+    bool name_must_match = false;
+    std::string_view alpn;  // in the form of the wire; empty: as the profile has it
+    bool needs_h2 = false;  // the handshake fails if the server does not agree to it
+  };
+  TlsTransport(std::shared_ptr<const TlsProfile> profile, const Wishes& wishes);  // a client's
   ~TlsTransport() override;
 
   Result<Progress> handshake(int fd) override;
@@ -44,6 +47,7 @@ class TlsTransport final : public Transport {
   std::unique_ptr<Error> failure_;  // found behind bytes that had to be delivered first
   bool attached_ = false;
   bool established_ = false;
+  bool needs_h2_ = false;
   bool broken_ = false;  // OpenSSL must not be asked for close_notify any more
   bool more_to_read_ = false;
 };

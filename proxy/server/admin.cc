@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "server/certs_page.h"
 #include "server/clusters_page.h"
 #include "server/gauges.h"
 #include "server/memory.h"
@@ -119,6 +120,7 @@ const std::vector<Admin::Page>& Admin::pages() {
        "(?mode=normal|connect_failure_only|off&for=10m&ratio=5%)"},
       {"/listeners", false, &Admin::listeners, "listeners and their addresses"},
       {"/config_dump", false, &Admin::config_dump, "the configuration in force"},
+      {"/certs", false, &Admin::certs, "certificates that are shown and roots that are trusted"},
       {"/memory", false, &Admin::memory, "resident memory and its limit"},
       {"/logging", true, &Admin::logging, "change the log level (?level=debug)"},
       {"/drain_listeners", true, &Admin::drain_listeners, "drain (?graceful)"},
@@ -237,6 +239,11 @@ AdminReply Admin::config_dump(const Query&) {
               "{\"configs\":[{\"@type\":"
               "\"type.googleapis.com/envoy.admin.v3.BootstrapConfigDump\",\"bootstrap\":" +
               hooks_.config_json() + "}]}\n"};
+}
+
+AdminReply Admin::certs(const Query&) {
+  return {.content_type = "application/json",
+          .body = certs_json(hooks_.snapshot(), std::chrono::system_clock::now())};
 }
 
 AdminReply Admin::listeners(const Query&) {

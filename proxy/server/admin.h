@@ -57,6 +57,7 @@ class Admin {
   AdminReply retry(const Query& query);
   AdminReply retry_of_cluster(const Query& query);
   AdminReply config_dump(const Query&);
+  AdminReply certs(const Query& query);
   AdminReply listeners(const Query&);
   AdminReply server_info(const Query&);
   AdminReply logging(const Query& query);

@@ -34,6 +34,8 @@ class Cluster {
   Pool& pool(const HostPtr& host, config::Priority priority, http::Protocol downstream,
              const std::string& server_name = {});
 
+  std::size_t pools() const { return pools_.size(); }
+
   // From the start of attempts to their response heads, as seen by this worker.
   stats::RecentLatency& attempt_latency() { return attempt_latency_; }
 

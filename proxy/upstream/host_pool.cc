@@ -84,7 +84,8 @@ void HostPool::open_for_waiting() {
 
 std::unique_ptr<net::Transport> HostPool::make_transport() const {
   const auto tls = state_.tls();
-  return tls ? tls->make_transport(host_->hostname, server_name_) : net::make_plain_transport();
+  if (!tls) return net::make_plain_transport();
+  return tls->make_transport(host_->hostname, server_name_, http_);
 }
 
 bool HostPool::open_connection() {

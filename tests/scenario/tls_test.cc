@@ -273,5 +273,16 @@ TEST(HandshakeTimeout, EndsWhoNeverFinishesIt) {
   EXPECT_TRUE(client.wait_for_close());
 }
 
+TEST(Drain, DoesNotWaitForHandshakes) {
+  const Authorities tls;
+  RunningProxy proxy(one_route("\"127.0.0.1:1\"", "", "", tls.listener()),
+                     {.drain_time = std::chrono::seconds(30)});
+  WireConnection silent = proxy.connect();
+  EXPECT_TRUE(proxy.stat_becomes("http.in.downstream_cx_active", 1));
+  proxy.stop();
+  EXPECT_TRUE(silent.wait_for_close());
+  proxy.wait();
+}
+
 }  // namespace
 }  // namespace damper::tests

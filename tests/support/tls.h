@@ -40,6 +40,8 @@ inline config::TlsCertificate inline_certificate(const Pair& pair) {
 
 class TlsPair {
  public:
+  using Http = config::UpstreamHttp;
+
   // Of the settings the test may change what it wants before it connects.
   explicit TlsPair(int buffer_bytes = 0) : buffer_bytes_(buffer_bytes) {
     std::signal(SIGPIPE, SIG_IGN);
@@ -47,7 +49,8 @@ class TlsPair {
         inline_certificate(self_signed({.name = "server", .alt_names = {"DNS:a.test"}}))};
   }
 
-  bool prepare(const std::string& name = "", const std::string& request_host = "") {
+  bool prepare(const std::string& name = "", const std::string& request_host = "",
+               Http http = Http::kAuto) {
     if (!make_contexts()) return false;
     int ends[2];
     ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends);
@@ -59,13 +62,14 @@ class TlsPair {
       }
     }
     server = server_tls->make_transport();
-    client = client_tls->make_transport(name, request_host);
+    client = client_tls->make_transport(name, request_host, http);
     return true;
   }
 
   // Both handshakes have ended well.
-  bool connect(const std::string& name = "", const std::string& request_host = "") {
-    return prepare(name, request_host) && shake();
+  bool connect(const std::string& name = "", const std::string& request_host = "",
+               Http http = Http::kAuto) {
+    return prepare(name, request_host, http) && shake();
   }
   bool reconnect(const std::string& name = "") {
     client.reset();

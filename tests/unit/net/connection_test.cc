@@ -465,6 +465,15 @@ TEST(Connection, AHandshakeThatTakesTooLongIsGivenUp) {
   EXPECT_EQ(bench.owner.closed, std::vector<std::string>{"the handshake took too long"});
 }
 
+TEST(Connection, WithinItsHandshakeItClosesAtOnce) {
+  tests::TransportScript script{.handshakes = {Next::kWantRead}};
+  Bench bench(std::make_unique<tests::ScriptedTransport>(script));
+  bench.connection->begin();
+  bench.connection->close_when_flushed(1h, true);
+  bench.loop.run_once();
+  EXPECT_EQ(bench.owner.closed, std::vector<std::string>{"closed within the handshake"});
+}
+
 TEST(Connection, SaysThatAllWasSentUnlessItIsAborted) {
   for (const bool aborted : {false, true}) {
     tests::TransportScript script;

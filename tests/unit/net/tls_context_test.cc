@@ -167,5 +167,34 @@ TEST(TlsClient, AsksForTheNameThatItsSettingsSay) {
   }
 }
 
+TEST(TlsClient, OffersTheProtocolOfThePoolUnlessItsSettingsNameOthers) {
+  using Http = config::UpstreamHttp;
+  using Strings = std::vector<std::string>;
+  struct Case {
+    Http http;
+    Strings own, server;
+    std::string chosen;
+    bool good;
+  };
+  const Strings both = {"h2", "http/1.1"};
+  for (const Case& c :
+       {Case{Http::kHttp1, {}, both, "http/1.1", true}, Case{Http::kHttp2, {}, both, "h2", true},
+        Case{Http::kAuto, {}, both, "h2", true},
+        Case{Http::kAuto, {}, {"http/1.1"}, "http/1.1", true}, Case{Http::kAuto, {}, {}, "", true},
+        Case{Http::kHttp2, {}, {"http/1.1"}, "", false}, Case{Http::kHttp2, {}, {}, "", false},
+        Case{Http::kHttp2, {"x"}, {"x"}, "x", true}, Case{Http::kHttp1, {"x"}, both, "", true}}) {
+    TlsPair tls;
+    tls.client_settings.common.alpn = c.own;
+    tls.server_settings.common.alpn = c.server;
+    EXPECT_EQ(tls.connect("a.test", "", c.http), c.good);
+    EXPECT_EQ(tls.client->alpn(), c.chosen);
+    if (!c.good) {
+      EXPECT_EQ(tls.client_error().code, Errc::kRefused);
+      EXPECT_EQ(tls.client_error().detail, "ALPN: the server does not speak h2");
+      EXPECT_EQ(tls.client_count(TlsCounts::kConnectionError), 0u);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace damper::net

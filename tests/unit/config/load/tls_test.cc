@@ -125,11 +125,9 @@ TEST(ShortClusterTls, VerifiesTheNameAgainstTheSystemsRootsUnlessToldOtherwise) 
   }
 }
 
-TEST(ClusterTls, OffersTheProtocolOfTheCluster) {
-  EXPECT_EQ(load_cluster("tls: {}").tls->common.alpn, Strings{"http/1.1"});
-  EXPECT_EQ(load_cluster("tls: {}\n  http: auto").tls->common.alpn, (Strings{"h2", "http/1.1"}));
+TEST(ClusterTls, MayNameItsProtocols) {
+  EXPECT_TRUE(load_cluster("tls: {}").tls->common.alpn.empty());
   EXPECT_EQ(load_cluster("tls: { alpn: [ x ] }").tls->common.alpn, Strings{"x"});
-  EXPECT_EQ(load_upstream("sni: a").common.alpn, Strings{"http/1.1"});
   EXPECT_EQ(load_upstream("common_tls_context: { alpn_protocols: [ h2 ] }").common.alpn,
             Strings{"h2"});
 }
@@ -293,9 +291,9 @@ TEST(TlsFiles, AreReadAndChecked) {
   EXPECT_EQ(said_of(server(cert, old_key), options), "listeners[0].tls: private key \"" + old_key +
                                                          "\" does not belong to certificate \"" +
                                                          cert + "\"\n");
-  EXPECT_EQ(
-      said_of(server(cert + "x", key), options),
-      "listeners[0].tls: certificate \"" + cert + "x\" cannot be read: No such file or directory\n");
+  EXPECT_EQ(said_of(server(cert + "x", key), options),
+            "listeners[0].tls: certificate \"" + cert +
+                "x\" cannot be read: No such file or directory\n");
   EXPECT_EQ(said_of(server(old_cert, old_key), options),
             "listeners[0].tls: the certificate of \"CN=old\" has expired (\"" + old_cert + "\")\n");
   EXPECT_EQ(said_of(cluster_with("tls: { ca: \"" + key + "\" }"), options),
