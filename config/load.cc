@@ -1,9 +1,6 @@
 #include "config/load.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-
+#include "base/file.h"
 #include "config/check.h"
 #include "config/cursor.h"
 #include "config/load/bootstrap.h"
@@ -41,7 +38,8 @@ Loaded load_text(std::string name, std::string text, const LoadOptions& options)
   }
   Session session{.diagnostics = out.diagnostics,
                   .check_pattern = options.check_pattern,
-                  .check_rewrite = options.check_rewrite};
+                  .check_rewrite = options.check_rewrite,
+                  .tls = options.tls};
   auto bootstrap = read_bootstrap(Cursor(tree->root, "", tree->root->place, session));
   check(bootstrap, session);
   out.diagnostics.sort();
@@ -51,19 +49,11 @@ Loaded load_text(std::string name, std::string text, const LoadOptions& options)
 }
 
 Loaded load_file(const std::string& path, const LoadOptions& options) {
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  std::string text;
-  char chunk[16 * 1024];
-  // A little more than is allowed is enough for the parser to see that it is too much.
-  while (in.read(chunk, sizeof chunk) || in.gcount() > 0) {
-    text.append(chunk, static_cast<std::size_t>(in.gcount()));
-    if (text.size() > kLargestTextBytes) break;
-  }
-  if (in.is_open() && !in.bad()) return load_text(path, std::move(text), options);
+  auto text = read_file(path, kLargestTextBytes + 1);  // enough for the parser to see too much
+  if (text) return load_text(path, *std::move(text), options);
   Loaded out;
-  const std::string why = errno != 0 ? std::strerror(errno) : "unknown error";
-  refuse(out.diagnostics, out.diagnostics.add_source(path, ""), "cannot be read: " + why);
+  refuse(out.diagnostics, out.diagnostics.add_source(path, ""),
+         "cannot be read: " + text.error().detail);
   return out;
 }
 

@@ -19,6 +19,7 @@ struct LoadOptions {
   // Compile regular expressions and what they are replaced by; empty: nobody does it here.
   PatternCheck check_pattern;
   RewriteCheck check_rewrite;
+  TlsChecks tls;  // read the certificates that are named
   // A second text that is laid over the first (--config-yaml): messages are merged, lists are
   // joined, values replaced.
   std::string overlay;

@@ -16,6 +16,30 @@ namespace damper::config {
 using PatternCheck = std::function<std::optional<std::string>(const std::string& pattern)>;
 using RewriteCheck = std::function<std::optional<std::string>(const RegexRewrite&)>;
 
+// Says what is wrong with a cipher suite or a curve; nothing if it is known. OpenSSL has its home
+// elsewhere, so the loader is told.
+using NameCheck = std::function<std::optional<std::string>(const std::string& name)>;
+
+// What comes of reading the files that a TLS context names.
+struct TlsFindings {
+  std::optional<std::string> error;
+  std::vector<std::string> warnings;
+};
+
+struct TlsChecks {  // empty ones: nobody does it here
+  NameCheck cipher;
+  NameCheck curve;
+  std::function<TlsFindings(const DownstreamTls&)> server;
+  std::function<TlsFindings(const UpstreamTls&)> client;
+};
+
+// Envoy's Secret; it has one of the two.
+struct Secret {
+  std::string name;
+  std::optional<TlsCertificate> certificate;
+  std::optional<TlsValidation> validation;
+};
+
 struct Mention {
   Place place;
   std::string path;
@@ -40,6 +64,8 @@ struct Session {
   Diagnostics& diagnostics;
   PatternCheck check_pattern;
   RewriteCheck check_rewrite;
+  TlsChecks tls;
+  std::vector<Secret> secrets{};  // of static_resources
   Mentions mentions{};
 };
 

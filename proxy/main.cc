@@ -10,6 +10,7 @@
 #include "server/memory.h"
 #include "server/server.h"
 #include "server/snapshot.h"
+#include "server/tls_setup.h"
 #include "server/version.h"
 
 namespace {
@@ -49,7 +50,8 @@ void define(CLI::App& app, Arguments& args) {
 
 config::Loaded load(const Arguments& args) {
   config::LoadOptions options{.check_pattern = route::check_regex,
-                              .check_rewrite = route::check_rewrite};
+                              .check_rewrite = route::check_rewrite,
+                              .tls = server::tls_checks()};
   if (args.config_path.empty())
     return config::load_text("--config-yaml", args.config_yaml, options);
   options.overlay = args.config_yaml;

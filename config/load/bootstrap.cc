@@ -7,6 +7,7 @@
 #include "config/load/cluster.h"
 #include "config/load/common.h"
 #include "config/load/listener.h"
+#include "config/load/secrets.h"
 
 namespace damper::config {
 namespace {
@@ -102,6 +103,7 @@ Bootstrap read_bootstrap(Cursor c) {
   }
   read_layered_runtime(c.object("layered_runtime"));
   if (Cursor resources = c.object("static_resources")) {
+    read_secrets(resources.list("secrets"));
     read_resources(resources, addresses, out);
     resources.no_other_keys("StaticResources");
   }

@@ -5,6 +5,7 @@
 #include "config/load/budget.h"
 #include "config/load/common.h"
 #include "config/load/endpoints.h"
+#include "config/load/tls.h"
 #include "config/load/upstream_http.h"
 #include "config/session.h"
 
@@ -230,6 +231,7 @@ Cluster read_cluster(Cursor c) {
   read_circuit_breakers(c.object("circuit_breakers"), out);
   if (const Cursor outlier = c.object("outlier_detection"))
     out.outlier_detection = read_outlier_detection(outlier);
+  read_upstream_tls(c, out);
   read_upstream_http(c, out);
   read_damper_words(c, out);
   c.no_other_keys("Cluster");

@@ -2,6 +2,7 @@
 
 #include "config/load/common.h"
 #include "config/load/http.h"
+#include "config/load/tls.h"
 
 namespace damper::config {
 namespace {
@@ -69,23 +70,25 @@ HttpOptions read_network_filter(Cursor c, const std::string& name) {
   return {};
 }
 
-HttpOptions read_filter_chains(const Cursor& owner, const std::vector<Cursor>& chains,
-                               const std::string& name) {
-  HttpOptions out;
+void read_filter_chain(Cursor chain, Listener& out) {
+  if (!chain.is_mapping_or_error()) return;
+  std::string ignored_name;
+  chain.read("name", ignored_name);
+  if (const Cursor socket = chain.at("transport_socket")) out.tls = read_downstream_socket(socket);
+  Duration handshake_timeout = DownstreamTls{}.handshake_timeout;
+  chain.read("transport_socket_connect_timeout", handshake_timeout);
+  if (out.tls) out.tls->handshake_timeout = handshake_timeout;
+  const auto filters = chain.list("filters");
+  chain.no_other_keys("FilterChain");
+  if (filters.empty()) chain.error("an HttpConnectionManager is missing in filters");
+  if (filters.size() > 1) filters[1].unsupported("more than one network filter");
+  if (!filters.empty()) out.http = read_network_filter(filters[0], out.name);
+}
+
+void read_filter_chains(const Cursor& owner, const std::vector<Cursor>& chains, Listener& out) {
   if (chains.size() > 1) chains[1].unsupported("more than one filter chain");
-  if (chains.empty()) owner.error("filter_chains is empty");
-  for (std::size_t i = 0; i < chains.size() && i < 1; ++i) {
-    Cursor chain = chains[i];
-    if (!chain.is_mapping_or_error()) continue;
-    std::string ignored_name;
-    chain.read("name", ignored_name);
-    const auto filters = chain.list("filters");
-    chain.no_other_keys("FilterChain");
-    if (filters.empty()) chain.error("an HttpConnectionManager is missing in filters");
-    if (filters.size() > 1) filters[1].unsupported("more than one network filter");
-    if (!filters.empty()) out = read_network_filter(filters[0], name);
-  }
-  return out;
+  if (chains.empty()) return owner.error("filter_chains is empty");
+  read_filter_chain(chains[0], out);
 }
 
 void read_sockets(Cursor& c, Listener& out) {
@@ -113,12 +116,13 @@ Listener read_listener(Cursor c) {
   read_listener_filters(c.list("listener_filters"));
   read_damper_words(c, out);
   if (c.has("filter_chains")) {
-    out.http = read_filter_chains(c, c.list("filter_chains"), out.name);
-    std::string ignored_prefix;
-    c.read("stat_prefix", ignored_prefix);
+    read_filter_chains(c, c.list("filter_chains"), out);
+    c.read("stat_prefix", out.stat_prefix);
     c.no_other_keys("Listener");
   } else {
     out.http = read_short_http(c, out.name);
+    if (const Cursor tls = c.at("tls"))
+      out.tls = read_short_downstream_tls(tls, out.http.codec_type);
     c.no_other_keys("ShortListener");
   }
   return out;

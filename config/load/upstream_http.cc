@@ -3,6 +3,7 @@
 #include "config/load/common.h"
 #include "config/load/http2.h"
 #include "config/load/retry.h"
+#include "config/load/tls.h"
 
 namespace damper::config {
 namespace {
@@ -41,6 +42,7 @@ void read_options(Cursor c, Cluster& out) {
   if (!expect_type(c, kOptions)) return;
   c.one_of({"explicit_http_config", "use_downstream_protocol_config", "auto_config"}, true);
   read_common(c.object("common_http_protocol_options"), out);
+  read_auto_sni(c.object("upstream_http_protocol_options"), out);
   read_explicit(c.object("explicit_http_config"), out);
   if (Cursor same = c.object("use_downstream_protocol_config")) {
     // As in Envoy: HTTP/2 goes out only where its options are written, be they empty.
@@ -64,6 +66,7 @@ void read_options(Cursor c, Cluster& out) {
 
 void read_upstream_http(Cursor& cluster, Cluster& out) {
   read_common(cluster.object("common_http_protocol_options"), out);
+  read_auto_sni(cluster.object("upstream_http_protocol_options"), out);
   read_http1(cluster.object("http_protocol_options"), out);
   cluster.read("max_requests_per_connection", out.max_requests_per_connection);
   if (const Cursor http2 = cluster.object("http2_protocol_options")) {

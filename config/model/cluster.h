@@ -2,6 +2,7 @@
 #pragma once
 #include "config/model/common.h"
 #include "config/model/retry.h"
+#include "config/model/tls.h"
 
 namespace damper::config {
 
@@ -90,6 +91,8 @@ struct Cluster {
   Duration dns_refresh_rate = 5s;
   bool respect_dns_ttl = false;
   std::vector<Endpoint> dns_servers;  // empty: the system's
+
+  std::optional<UpstreamTls> tls;
 
   UpstreamHttp http = UpstreamHttp::kHttp1;
   Http2Options http2;

@@ -4,6 +4,7 @@
 #include "config/model/filters.h"
 #include "config/model/log.h"
 #include "config/model/route.h"
+#include "config/model/tls.h"
 
 namespace damper::config {
 
@@ -78,6 +79,8 @@ struct Listener {
   bool reuse_port = true;
   int backlog = 4096;
   std::uint32_t max_connections = 0;  // 0: any
+  std::string stat_prefix;            // of listener.<…>; empty: the address
+  std::optional<DownstreamTls> tls;
   HttpOptions http;
   // Damper's own.
   bool edge = false;

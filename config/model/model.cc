@@ -1,5 +1,6 @@
 #include "config/model/common.h"
 #include "config/model/retry.h"
+#include "config/model/tls.h"
 
 namespace damper::config {
 
@@ -37,6 +38,19 @@ std::optional<RetryOn> parse_retry_on(std::string_view token) {
     if (t.token == token) return t.condition;
   }
   return std::nullopt;
+}
+
+TlsValidation combine(TlsValidation over, const TlsValidation& defaults) {
+  if (!over.has_roots()) {
+    over.trusted_ca = defaults.trusted_ca;
+    over.system_roots = defaults.system_roots;
+  }
+  if (over.names.empty()) over.names = defaults.names;
+  if (over.certificate_sha256.empty()) over.certificate_sha256 = defaults.certificate_sha256;
+  if (over.spki_sha256.empty()) over.spki_sha256 = defaults.spki_sha256;
+  if (!over.max_depth) over.max_depth = defaults.max_depth;
+  over.allow_expired = over.allow_expired || defaults.allow_expired;
+  return over;
 }
 
 }  // namespace damper::config

@@ -8,7 +8,8 @@ using retry::Failure;
 
 Attempt::Attempt(Owner& owner, http::Worker& worker, upstream::Cluster& cluster, std::size_t number,
                  upstream::HostPtr host, upstream::FailureBreaker::Pass pass,
-                 config::Priority priority, http::Protocol downstream, AttemptTimeouts timeouts)
+                 config::Priority priority, http::Protocol downstream, AttemptTimeouts timeouts,
+                 std::string server_name)
     : owner_(owner),
       worker_(worker),
       cluster_(cluster),
@@ -18,6 +19,7 @@ Attempt::Attempt(Owner& owner, http::Worker& worker, upstream::Cluster& cluster,
       priority_(priority),
       downstream_(downstream),
       timeouts_(timeouts),
+      server_name_(std::move(server_name)),
       per_try_left_(timeouts.per_try) {}
 
 Attempt::~Attempt() { cancel(); }
@@ -38,7 +40,7 @@ void Attempt::start() {
   host_->active_requests.fetch_add(1, std::memory_order_relaxed);
   worker_.cells.add(state.stats.upstream_rq_active, 1);
   run_clock();
-  pool_ = &cluster_.pool(host_, priority_, downstream_);
+  pool_ = &cluster_.pool(host_, priority_, downstream_, server_name_);
   pool_->acquire(*this);
 }
 

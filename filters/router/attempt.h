@@ -50,10 +50,11 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
     virtual void on_attempt_drained() = 0;  // more of the request may come
   };
 
-  // `number`: 1 for the original. `pass`: of the cluster's breaker.
+  // `number`: 1 for the original. `pass`: of the cluster's breaker. `server_name`: see
+  // Cluster::pool.
   Attempt(Owner& owner, http::Worker& worker, upstream::Cluster& cluster, std::size_t number,
           upstream::HostPtr host, upstream::FailureBreaker::Pass pass, config::Priority priority,
-          http::Protocol downstream, AttemptTimeouts timeouts);
+          http::Protocol downstream, AttemptTimeouts timeouts, std::string server_name);
   ~Attempt() override;
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
@@ -130,6 +131,7 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
   const config::Priority priority_;
   const http::Protocol downstream_;
   const AttemptTimeouts timeouts_;
+  const std::string server_name_;
   std::unique_ptr<event::Timer> per_try_;
   std::unique_ptr<event::Timer> idle_;
   Duration per_try_left_{};

@@ -51,10 +51,17 @@ std::string failure_details(const AttemptFailure& failure, bool response_started
   std::string out = response_started ? "upstream_reset_after_response_started{"
                                      : "upstream_reset_before_response_started{";
   out += without_spaces(shape.reason);
-  const bool says_more =
-      failure.failure == Failure::kConnectFailure || failure.failure == Failure::kProtocolError;
+  const bool says_more = failure.failure == Failure::kConnectFailure ||
+                         failure.failure == Failure::kProtocolError ||
+                         failure.detail.starts_with("TLS_error:");
   if (says_more && !failure.detail.empty()) out += "|" + without_spaces(failure.detail);
   return out + "}";
+}
+
+std::string_view transport_failure_in(std::string_view details, retry::Failure failure) {
+  const std::size_t bar = details.find('|');
+  if (bar == std::string_view::npos || failure == Failure::kProtocolError) return {};
+  return details.substr(bar + 1, details.size() - bar - 2);
 }
 
 std::string failure_body(const AttemptFailure& failure, bool retried) {

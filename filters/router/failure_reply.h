@@ -16,6 +16,8 @@ struct FailureReply {
 
 FailureReply failure_reply(const AttemptFailure& failure);
 std::string failure_details(const AttemptFailure& failure, bool response_started);
+// The part of these details that is the connection's own word: why TLS failed, for example.
+std::string_view transport_failure_in(std::string_view details, retry::Failure failure);
 std::string failure_body(const AttemptFailure& failure, bool retried);
 
 // x-envoy-overloaded where a limit refused, and Retry-After in whole seconds, never less than asked

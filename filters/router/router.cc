@@ -7,6 +7,7 @@
 #include "filters/retry/retry_after.h"
 #include "filters/router/failure_reply.h"
 #include "http/grpc_timeout.h"
+#include "route/normalize.h"
 
 namespace damper::router {
 
@@ -49,9 +50,9 @@ void Router::start_attempt() {
   record().upstream_host = host->text;
   record().attempts.push_back({.host = host->text});
   Attempt::Owner& self = *this;
-  attempt_ =
-      std::make_unique<Attempt>(self, worker_, *cluster_, number, std::move(host), *std::move(pass),
-                                action_->priority, head_->protocol, attempt_timeouts());
+  attempt_ = std::make_unique<Attempt>(self, worker_, *cluster_, number, std::move(host),
+                                       *std::move(pass), action_->priority, head_->protocol,
+                                       attempt_timeouts(), server_name(*tried_.back()));
   // Like the per-try clock it stands still while the client sends.
   if (hedge_ && !is_retry && downstream_.request_ended()) watch_patience();
   attempt_->start();
@@ -62,6 +63,15 @@ void Router::refuse_attempt(const AttemptFailure& why) {
   attempt_.reset();
   record().attempts.push_back({.host = {}, .outcome = retry::word(why.failure)});
   failed(nullptr, why);
+}
+
+// With auto_sni: the host that the request goes to, as the upstream will read it.
+std::string Router::server_name(const upstream::Host& host) const {
+  const auto& tls = cluster_->config().tls;
+  if (!tls || !tls->sni_from_request) return {};
+  const std::string_view authority =
+      action_->auto_host_rewrite ? std::string_view(host.hostname) : head_->authority;
+  return std::string(route::without_port(authority));
 }
 
 AttemptTimeouts Router::attempt_timeouts() const {
@@ -456,6 +466,7 @@ void Router::reply(const AttemptFailure& failure) {
   const FailureReply shape = failure_reply(failure);
   const bool retried = record().attempts.size() > 1;
   failure_details_ = failure_details(failure, response_started_);
+  record().upstream_failure_reason = transport_failure_in(failure_details_, failure.failure);
   stream::Reply reply{.status = shape.status,
                       .body = failure_body(failure, retried),
                       .details = failure_details_,
@@ -479,6 +490,7 @@ void Router::fail_started_response(const AttemptFailure& failure) {
   set(record().flags, failure_reply(failure).flag);
   failure_details_ = failure_details(failure, true);
   record().details = failure_details_;
+  record().upstream_failure_reason = transport_failure_in(failure_details_, failure.failure);
   downstream_.cut();
 }
 

@@ -72,6 +72,7 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   void write_attempt_count(std::size_t number);
   stream::AttemptTime attempt_time() const;
   AttemptTimeouts attempt_timeouts() const;
+  std::string server_name(const upstream::Host& host) const;
   std::optional<Duration> time_left() const;
   void on_route_timeout();
 

@@ -64,6 +64,24 @@ std::optional<char> percent_octet(std::string_view text) {
   return static_cast<char>(high * 16 + low);
 }
 
+std::optional<std::string> decode_base64(std::string_view text) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  if (text.size() % 4 != 0) return std::nullopt;
+  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+  text.remove_suffix(padding);
+  std::string out;
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::size_t digit = kDigits.find(text[i]);
+    if (digit == std::string_view::npos) return std::nullopt;
+    bits = (bits << 6) | static_cast<std::uint32_t>(digit);
+    const std::size_t spare = (i + 1) * 6 % 8;  // bits that belong to the next octet
+    if (i % 4 != 0) out += static_cast<char>(bits >> spare);
+  }
+  return out;
+}
+
 std::optional<std::uint64_t> parse_number(std::string_view text) {
   std::uint64_t n = 0;
   if (text.empty() || !is_digit(text.front())) return std::nullopt;

@@ -31,6 +31,9 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 // The octet that `%xy` at the start of the text stands for; nothing if there is no such thing.
 std::optional<char> percent_octet(std::string_view text);
 
+// RFC 4648 §4, padded; nothing if it is something else.
+std::optional<std::string> decode_base64(std::string_view text);
+
 // A whole number and nothing else: no sign, no blanks. Empty on overflow.
 std::optional<std::uint64_t> parse_number(std::string_view text);
 

@@ -42,16 +42,30 @@ void Connection::handshake() {
   if (!progress) return close(progress.error());
   io_->want_read(progress->next != Progress::Next::kWantWrite);
   io_->want_write(progress->next == Progress::Next::kWantWrite);
-  if (progress->next != Progress::Next::kMore) return;
+  if (progress->next != Progress::Next::kMore) return wait_for_handshake();
+  last_wait_.reset();
   state_ = State::kOpen;
   io_->want_read(paused_ == 0);
   owner_.on_connected();
+  // The first request may have come along with the end of the handshake.
+  if (may_read() && !closing_ && transport_->has_buffered()) read_once();
+}
+
+void Connection::wait_for_handshake() {
+  const Duration patience = transport_->handshake_timeout();
+  if (last_wait_ || patience == Duration::zero()) return;
+  last_wait_ = loop_.timer([this] {
+    close({Errc::kTimeout, Side::kDownstream, "the handshake took too long"});
+  });
+  last_wait_->arm(patience);
 }
 
 void Connection::on_readable() {
   switch (state_) {
     case State::kHandshaking: return handshake();
-    case State::kOpen: return closing_ ? discard_input() : read_once();
+    case State::kOpen:
+      if (write_wants_read_) return at_end_of_turn();
+      return closing_ ? discard_input() : read_once();
     case State::kLingering: return discard_input();
     case State::kConnecting:
     case State::kClosed: return;
@@ -67,7 +81,7 @@ void Connection::on_writable() {
       state_ = State::kHandshaking;
       return handshake();
     case State::kHandshaking: return handshake();
-    case State::kOpen: return at_end_of_turn();
+    case State::kOpen: return read_wants_write_ ? read_once() : at_end_of_turn();
     case State::kLingering:
     case State::kClosed: return;
   }
@@ -83,11 +97,30 @@ void Connection::read_once() {
     if (const Status status = owner_.on_eof(in_); !status) close(status.error());
     return;
   }
+  wait_to_read(progress->next);
   if (progress->bytes == 0) return;
   bytes_read_ += progress->bytes;
   space.block->used_bytes += static_cast<std::uint32_t>(progress->bytes);
   in_.append_slice(space.block, space.offset, progress->bytes);
   deliver();
+  read_buffered();
+}
+
+// The socket tells of its own bytes alone. Not at once: others have their turn in between.
+void Connection::read_buffered() {
+  if (!may_read() || closing_ || !transport_->has_buffered()) return;
+  if (!next_reading_) {
+    next_reading_ = loop_.timer([this] {
+      if (may_read() && !closing_) read_once();
+    });
+  }
+  next_reading_->arm(Duration::zero());
+}
+
+void Connection::wait_to_read(Progress::Next next) {
+  const bool blocked = next == Progress::Next::kWantWrite;
+  if (std::exchange(read_wants_write_, blocked) == blocked) return;
+  io_->want_write(blocked || !out_.empty());
 }
 
 void Connection::deliver() {
@@ -114,6 +147,9 @@ void Connection::discard_input() {
 }
 
 void Connection::at_end_of_turn() {
+  if (state_ == State::kHandshaking && closing_) {  // nothing has been sent, and nothing can be
+    return close({Errc::kClosed, Side::kLocal, "closed within the handshake"});
+  }
   if (state_ != State::kOpen) return;
   if (std::exchange(deliver_, false) && !closing_) {
     resume(kBacklog);
@@ -126,14 +162,19 @@ void Connection::at_end_of_turn() {
 
 void Connection::write_out() {
   const std::uint64_t before = bytes_written_;
+  if (std::exchange(write_wants_read_, false)) io_->want_read(paused_ == 0);
   while (!out_.empty()) {
     const auto progress = transport_->write(fd_.get(), out_);
     if (!progress) return on_write_failed(progress.error());
     bytes_written_ += progress->bytes;
-    if (progress->next == Progress::Next::kWantWrite) break;
+    if (progress->next != Progress::Next::kMore) {
+      write_wants_read_ = progress->next == Progress::Next::kWantRead;
+      break;
+    }
     if (out_.empty()) owner_.collect(out_);
   }
-  io_->want_write(!out_.empty());
+  io_->want_write(read_wants_write_ || (!out_.empty() && !write_wants_read_));
+  if (write_wants_read_) io_->want_read(true);
   if (notify_drained_ && out_.size() <= kLowMark) {
     notify_drained_ = false;
     owner_.on_drained();
@@ -167,12 +208,16 @@ void Connection::close_when_flushed(Duration patience, bool linger) {
 
 void Connection::abort_when_flushed(Duration patience) {
   if (closing()) return;
+  abortive_ = true;
   set_abortive_close(fd_.get());
   close_when_flushed(patience, false);
 }
 
 void Connection::end_writing() {
-  if (!linger_) return close({Errc::kClosed, Side::kLocal, "closed after the last answer"});
+  if (!linger_) {
+    if (!abortive_) transport_->finish(fd_.get());
+    return close({Errc::kClosed, Side::kLocal, "closed after the last answer"});
+  }
   state_ = State::kLingering;
   in_.clear();
   transport_->shutdown(fd_.get());
@@ -190,12 +235,14 @@ void Connection::wait_for_peer() {
 
 void Connection::pause(Pause reason) {
   paused_ |= reason;
-  if (state_ == State::kOpen) io_->want_read(false);
+  if (state_ == State::kOpen) io_->want_read(write_wants_read_);
 }
 
 void Connection::resume(Pause reason) {
   paused_ &= ~static_cast<unsigned>(reason);
-  if (state_ == State::kOpen && paused_ == 0) io_->want_read(true);
+  if (!may_read()) return;
+  io_->want_read(true);
+  read_buffered();
 }
 
 void Connection::close(const Error& why) {
@@ -204,6 +251,7 @@ void Connection::close(const Error& why) {
   io_.reset();
   fd_ = Fd();
   last_wait_.reset();
+  next_reading_.reset();
   in_.clear();
   out_.clear();
   owner_.on_closed(kept);

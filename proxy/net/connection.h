@@ -97,7 +97,11 @@ class Connection final : public event::IoTarget, public event::EndOfTurn {
   enum class State { kConnecting, kHandshaking, kOpen, kLingering, kClosed };
 
   void handshake();
+  void wait_for_handshake();
   void read_once();
+  void read_buffered();
+  void wait_to_read(Progress::Next next);
+  bool may_read() const { return state_ == State::kOpen && paused_ == 0; }
   void deliver();
   void discard_input();
   void write_out();
@@ -113,7 +117,8 @@ class Connection final : public event::IoTarget, public event::EndOfTurn {
   Fd fd_;
   std::unique_ptr<Transport> transport_;
   std::optional<event::IoHandle> io_;
-  std::unique_ptr<event::Timer> last_wait_;
+  std::unique_ptr<event::Timer> last_wait_;     // for the handshake, then for the end
+  std::unique_ptr<event::Timer> next_reading_;  // of what the transport has buffered
   Buffer in_;
   Buffer out_;
   std::uint64_t bytes_read_ = 0;
@@ -125,6 +130,9 @@ class Connection final : public event::IoTarget, public event::EndOfTurn {
   bool notify_drained_ = false;
   bool closing_ = false;
   bool linger_ = false;
+  bool abortive_ = false;
+  bool read_wants_write_ = false;  // TLS: to go on reading something must be written first,
+  bool write_wants_read_ = false;  //   and the other way round
 };
 
 }  // namespace damper::net

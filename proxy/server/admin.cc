@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "server/certs_page.h"
 #include "server/clusters_page.h"
 #include "server/gauges.h"
 #include "server/memory.h"
@@ -101,6 +102,7 @@ Admin::Admin(Registries& registries, http::Worker& main, Process& process, Hooks
       hooks_(std::move(hooks)),
       overrides_(main.loop, main.cells),
       amplification_(registries.stats()),
+      tls_(registries.stats(), main.cells),
       sampler_(main.loop.timer([this] { sample_attempts(); })) {}
 
 const std::vector<Admin::Page>& Admin::pages() {
@@ -118,6 +120,7 @@ const std::vector<Admin::Page>& Admin::pages() {
        "(?mode=normal|connect_failure_only|off&for=10m&ratio=5%)"},
       {"/listeners", false, &Admin::listeners, "listeners and their addresses"},
       {"/config_dump", false, &Admin::config_dump, "the configuration in force"},
+      {"/certs", false, &Admin::certs, "certificates that are shown and roots that are trusted"},
       {"/memory", false, &Admin::memory, "resident memory and its limit"},
       {"/logging", true, &Admin::logging, "change the log level (?level=debug)"},
       {"/drain_listeners", true, &Admin::drain_listeners, "drain (?graceful)"},
@@ -166,6 +169,7 @@ AdminReply Admin::ready(const Query&) {
 
 stats::Registry& Admin::fresh_stats() {
   refresh_gauges(hooks_.snapshot(), hooks_.hosts, registries_.stats(), cells_, Clock::now());
+  tls_.publish(hooks_.snapshot());
   return registries_.stats();
 }
 
@@ -235,6 +239,11 @@ AdminReply Admin::config_dump(const Query&) {
               "{\"configs\":[{\"@type\":"
               "\"type.googleapis.com/envoy.admin.v3.BootstrapConfigDump\",\"bootstrap\":" +
               hooks_.config_json() + "}]}\n"};
+}
+
+AdminReply Admin::certs(const Query&) {
+  return {.content_type = "application/json",
+          .body = certs_json(hooks_.snapshot(), std::chrono::system_clock::now())};
 }
 
 AdminReply Admin::listeners(const Query&) {

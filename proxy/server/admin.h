@@ -12,6 +12,7 @@
 #include "server/process.h"
 #include "server/retry_page.h"
 #include "server/snapshot.h"
+#include "server/tls_stats.h"
 
 namespace damper::server {
 
@@ -56,6 +57,7 @@ class Admin {
   AdminReply retry(const Query& query);
   AdminReply retry_of_cluster(const Query& query);
   AdminReply config_dump(const Query&);
+  AdminReply certs(const Query& query);
   AdminReply listeners(const Query&);
   AdminReply server_info(const Query&);
   AdminReply logging(const Query& query);
@@ -71,6 +73,7 @@ class Admin {
   Hooks hooks_;
   LiveOverrides overrides_;
   AmplificationWindow amplification_;
+  TlsStats tls_;
   std::unique_ptr<event::Timer> sampler_;
   const TimePoint started_ = Clock::now();
 };

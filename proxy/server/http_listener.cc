@@ -79,11 +79,13 @@ void HttpListener::accept(net::Fd fd, const net::Address& peer,
       self, settings_.options,
       http::ServerConnection::Timeouts{
           .idle = idle_timeout_, .head = head_timeout_, .flush = flush_timeout_},
-      worker_.loop, worker_.read_block, std::move(fd), net::make_plain_transport(),
+      worker_.loop, worker_.read_block, std::move(fd),
+      settings_.tls ? settings_.tls->make_transport() : net::make_plain_transport(),
       std::make_unique<http::H1ServerCodec>(http1_options_), peer, worker_.new_id());
   http::ServerConnection& accepted = *connection;
   accepted.set_place(connections_.size());
   accepted.set_peer_trusted(settings_.trust.contains(peer.get()));
+  accepted.set_secure(settings_.tls != nullptr);
   connections_.push_back({std::move(connection), std::move(place)});
   worker_.cells.add(settings_.stats.downstream_cx_total);
   worker_.cells.add(settings_.stats.downstream_cx_active, 1);

@@ -10,6 +10,7 @@
 #include "http/worker.h"
 #include "net/cidr.h"
 #include "net/listener.h"
+#include "net/tls_context.h"
 #include "server/process.h"
 #include "stats/http_stats.h"
 #include "upstream/circuit_breaker.h"
@@ -28,6 +29,7 @@ class HttpListener final : private http::ServerConnection::Owner {
     Process& process;
     upstream::Limit* max_connections;  // of the listener on all workers; null: any number
     const net::CidrSet& trust;         // peers that may steer
+    net::TlsServer* tls = nullptr;     // null: plain
     bool counts_for_drain;             // the process waits for its connections before it ends
   };
 

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "server/memory.h"
+#include "server/tls_setup.h"
 
 namespace damper::server {
 namespace {
@@ -66,6 +67,7 @@ Status Server::start() {
   start_clusters();
   open_listeners_when_resolved();
   watch_memory();
+  watch_certificates();
   return Ok{};
 }
 
@@ -285,6 +287,17 @@ void Server::watch_memory() {
   }
   if (!memory_timer_) memory_timer_ = main_.loop.timer([this] { watch_memory(); });
   memory_timer_->arm(std::chrono::milliseconds(100));
+}
+
+// Asked for again and again: a look at a file costs a microsecond, sees every way in which it may
+// change (symbolic links above it, writes in place), and needs no descriptor for each folder.
+void Server::watch_certificates() {
+  if (tls_parties(*snapshot_).empty()) return;
+  refresh_certificates(*snapshot_);
+  if (!certificate_timer_) {
+    certificate_timer_ = main_.loop.timer([this] { watch_certificates(); });
+  }
+  certificate_timer_->arm(std::chrono::milliseconds(500));
 }
 
 }  // namespace damper::server

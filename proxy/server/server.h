@@ -56,6 +56,7 @@ class Server {
   void begin_drain();
   void watch_drain();
   void watch_memory();
+  void watch_certificates();
   template <class Fn>
   void on_workers(Fn fn);
 
@@ -84,6 +85,7 @@ class Server {
 
   std::unique_ptr<event::Timer> drain_timer_;
   std::unique_ptr<event::Timer> memory_timer_;
+  std::unique_ptr<event::Timer> certificate_timer_;
   TimePoint drain_started_{};
   TimePoint last_accept_{};
   std::uint64_t accepted_seen_ = 0;

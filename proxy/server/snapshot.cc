@@ -24,8 +24,9 @@ Result<net::CidrSet> trusted_peers(const config::Listener& listener) {
   return net::CidrSet::loopback();
 }
 
-Error at_listener(const config::Listener& listener, const Error& why) {
-  return {why.code, why.side, "listener \"" + listener.name + "\": " + why.detail};
+// `owner`: listener, cluster.
+Error at(std::string_view owner, const std::string& name, const Error& why) {
+  return {why.code, why.side, std::string(owner) + " \"" + name + "\": " + why.detail};
 }
 
 Result<std::shared_ptr<const FrontendSnapshot>> build_frontend(
@@ -45,6 +46,7 @@ Result<std::shared_ptr<const FrontendSnapshot>> build_frontend(
                                                        .stats = *config->stats,
                                                        .correlation = registries.correlation(),
                                                        .compiler = compile_header_value}));
+  TRY_ASSIGN(config->tls, registries.tls(listener));
   if (listener.max_connections > 0) {
     config->connections = std::make_shared<upstream::Limit>(listener.max_connections);
   }
@@ -77,17 +79,39 @@ std::shared_ptr<stats::HttpStats> Registries::http(const std::string& stat_prefi
   return stats;
 }
 
+Result<std::shared_ptr<net::TlsServer>> Registries::tls(const config::Listener& listener) {
+  auto& known = tls_servers_[listener.name];
+  if (!listener.tls) {
+    known = nullptr;
+  } else if (!known || known->settings() != *listener.tls) {
+    TRY_ASSIGN(known,
+               net::TlsServer::create(*listener.tls, tls_tools_, "listener=" + listener.name));
+  }
+  return known;
+}
+
+Result<std::shared_ptr<net::TlsClient>> Registries::tls(const config::Cluster& cluster) {
+  if (!cluster.tls) return std::shared_ptr<net::TlsClient>();
+  const auto state = clusters_.find(cluster.name);
+  const auto known = state == clusters_.end() ? nullptr : state->second->tls();
+  if (known && known->settings() == *cluster.tls) return known;
+  return net::TlsClient::create(*cluster.tls, tls_tools_, "cluster=" + cluster.name);
+}
+
 Result<std::shared_ptr<const Snapshot>> build_snapshot(
     std::shared_ptr<const config::Bootstrap> bootstrap, Registries& registries) {
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->bootstrap = bootstrap;
   for (const config::Listener& listener : bootstrap->listeners) {
     auto frontend = build_frontend(bootstrap, listener, registries);
-    if (!frontend) return at_listener(listener, frontend.error());
+    if (!frontend) return at("listener", listener.name, frontend.error());
     snapshot->frontends.push_back(*std::move(frontend));
   }
   for (const config::Cluster& cluster : bootstrap->clusters) {
+    auto tls = registries.tls(cluster);
+    if (!tls) return at("cluster", cluster.name, tls.error());
     snapshot->clusters.push_back(registries.cluster(cluster));
+    snapshot->clusters.back()->set_tls(*std::move(tls));
   }
   return std::shared_ptr<const Snapshot>(std::move(snapshot));
 }

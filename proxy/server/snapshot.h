@@ -12,6 +12,7 @@
 #include "filters/legs/correlation.h"
 #include "filters/router/retry_matchers.h"
 #include "server/access_log.h"
+#include "server/tls_setup.h"
 #include "stats/stats.h"
 #include "stream/frontend.h"
 #include "upstream/cluster_state.h"
@@ -45,6 +46,11 @@ class Registries {
   std::shared_ptr<upstream::ClusterState> cluster(const config::Cluster& config);
   std::shared_ptr<stats::HttpStats> http(const std::string& stat_prefix);
 
+  // Reads the certificates that the configuration names. Where nothing is written otherwise, what
+  // was there goes on: with its sessions, tickets and statistics. A listener without TLS: null.
+  Result<std::shared_ptr<net::TlsServer>> tls(const config::Listener& listener);
+  Result<std::shared_ptr<net::TlsClient>> tls(const config::Cluster& cluster);
+
  private:
   const unsigned workers_;
   stats::Registry stats_;
@@ -52,6 +58,8 @@ class Registries {
   legs::Correlation correlation_{std::random_device{}()};
   std::map<std::string, std::shared_ptr<upstream::ClusterState>> clusters_;
   std::map<std::string, std::shared_ptr<stats::HttpStats>> http_;
+  const net::TlsTools tls_tools_ = make_tls_tools();
+  std::map<std::string, std::shared_ptr<net::TlsServer>> tls_servers_;  // by listener
 };
 
 // An Error for what only building finds: a log file that cannot be opened, a value with a wrong

@@ -100,6 +100,7 @@ void WorkerThread::build_listener(std::shared_ptr<const FrontendSnapshot> snapsh
                              .process = process_,
                              .max_connections = config.connections.get(),
                              .trust = config.trust,
+                             .tls = config.tls.get(),
                              .counts_for_drain = true},
       std::move(sockets), [frontend](http::ServerConnection& connection, http::StreamId id) {
         return std::make_unique<stream::Stream>(frontend, connection, id);

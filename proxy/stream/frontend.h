@@ -11,6 +11,7 @@
 #include "event/timeout_queue.h"
 #include "http/worker.h"
 #include "net/cidr.h"
+#include "net/tls_context.h"
 #include "route/table.h"
 #include "stats/http_stats.h"
 #include "stream/chain_end.h"
@@ -31,6 +32,7 @@ struct FrontendConfig {
   std::shared_ptr<stats::HttpStats> stats;
   std::shared_ptr<upstream::Limit>
       connections;  // max_connections of the listener; null: any number
+  std::shared_ptr<net::TlsServer> tls;  // null: plain
 };
 
 struct Frontend {

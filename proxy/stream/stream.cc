@@ -62,7 +62,9 @@ void Stream::start_clocks() {
 std::optional<Reply> Stream::admit(bool end) {
   const http::Origin origin = http::prepare_request(
       head_, options(), frontend_->config->bootstrap->node,
-      {.address = connection_->peer_ip(), .trusted = connection_->peer_trusted(), .tls = false},
+      {.address = connection_->peer_ip(),
+       .trusted = connection_->peer_trusted(),
+       .tls = connection_->secure()},
       worker().random);
   may_steer_ = origin.may_steer;
   record_.request_id_made_here = origin.made_request_id;

@@ -18,9 +18,8 @@ Cluster::~Cluster() = default;
 
 void Cluster::update_hosts(const Hosts& hosts) {
   for (auto at = pools_.begin(); at != pools_.end();) {
-    const bool stays = std::any_of(hosts.begin(), hosts.end(), [&](const HostPtr& h) {
-      return h.get() == std::get<0>(at->first);
-    });
+    const bool stays = std::any_of(hosts.begin(), hosts.end(),
+                                   [&](const HostPtr& h) { return h.get() == at->first.host; });
     if (stays) {
       ++at;
       continue;
@@ -43,17 +42,25 @@ HostPtr Cluster::choose_host(std::span<const HostPtr> tried, bool is_retry) {
   return host;
 }
 
-Pool& Cluster::pool(const HostPtr& host, config::Priority priority, http::Protocol downstream) {
+Pool& Cluster::pool(const HostPtr& host, config::Priority priority, http::Protocol downstream,
+                    const std::string& server_name) {
   config::UpstreamHttp http = config_->http;
   if (http == config::UpstreamHttp::kDownstream) {
     http = downstream == http::Protocol::kHttp2 ? config::UpstreamHttp::kHttp2
                                                 : config::UpstreamHttp::kHttp1;
   }
-  auto& pool = pools_[{host.get(), priority, http}];
-  if (!pool) {
-    pool = std::make_unique<HostPool>(worker_, config_, *state_, timeouts_, host, priority, http);
-  }
+  const Key key{host.get(), priority, http, server_name};
+  if (const auto at = pools_.find(key); at != pools_.end()) return *at->second;
+  if (pools_.size() >= sweep_at_) forget_empty_pools();
+  auto& pool = pools_[key];
+  pool = std::make_unique<HostPool>(worker_, config_, *state_, timeouts_, host, priority, http,
+                                    server_name);
   return *pool;
+}
+
+void Cluster::forget_empty_pools() {
+  std::erase_if(pools_, [](const auto& entry) { return entry.second->empty(); });
+  sweep_at_ = std::max(kManyPools, 2 * pools_.size());
 }
 
 std::optional<FailureBreaker::Pass> Cluster::admit() {

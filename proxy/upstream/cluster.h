@@ -30,7 +30,11 @@ class Cluster {
   // Null: there is no host. `tried`: see LoadBalancer::pick.
   HostPtr choose_host(std::span<const HostPtr> tried, bool is_retry);
   // `downstream`: what the client speaks, for a cluster that is to be spoken to likewise.
-  Pool& pool(const HostPtr& host, config::Priority priority, http::Protocol downstream);
+  // `server_name`: with auto_sni connections are shared only by requests for one host; else empty.
+  Pool& pool(const HostPtr& host, config::Priority priority, http::Protocol downstream,
+             const std::string& server_name = {});
+
+  std::size_t pools() const { return pools_.size(); }
 
   // From the start of attempts to their response heads, as seen by this worker.
   stats::RecentLatency& attempt_latency() { return attempt_latency_; }
@@ -43,9 +47,17 @@ class Cluster {
   bool any_well_host_but(const Host* host) const;
 
  private:
-  using Key = std::tuple<const Host*, config::Priority, config::UpstreamHttp>;
+  struct Key {
+    const Host* host;
+    config::Priority priority;
+    config::UpstreamHttp http;
+    std::string server_name;
+    auto operator<=>(const Key&) const = default;
+  };
+  static constexpr std::size_t kManyPools = 256;
 
   void forget_drained_pools();
+  void forget_empty_pools();
   void count(const OutlierFinding& found);
 
   http::Worker& worker_;
@@ -55,6 +67,7 @@ class Cluster {
   PoolTimeouts timeouts_;
   LoadBalancer balancer_;
   std::map<Key, std::unique_ptr<HostPool>> pools_;
+  std::size_t sweep_at_ = kManyPools;  // clients choose names: pools without connections go
   std::vector<std::unique_ptr<HostPool>> draining_;  // their hosts have left
 };
 

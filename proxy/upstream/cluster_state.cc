@@ -35,6 +35,16 @@ void ClusterState::reconfigure(const config::Cluster& config) {
   failure_breaker.reconfigure(config.breaker);
 }
 
+std::shared_ptr<net::TlsClient> ClusterState::tls() const {
+  const std::lock_guard lock(tls_mu_);
+  return tls_;
+}
+
+void ClusterState::set_tls(std::shared_ptr<net::TlsClient> tls) {
+  const std::lock_guard lock(tls_mu_);
+  tls_ = std::move(tls);
+}
+
 HostPtr ClusterState::host(const net::Address& address, const config::ClusterEndpoint& endpoint) {
   std::erase_if(known_hosts_, [](const auto& known) { return known.second.use_count() == 1; });
   const auto at = std::find_if(known_hosts_.begin(), known_hosts_.end(), [&](const auto& known) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "config/model/cluster.h"
+#include "net/tls_context.h"
 #include "stats/cluster_stats.h"
 #include "upstream/circuit_breaker.h"
 #include "upstream/failure_breaker.h"
@@ -31,6 +32,10 @@ class ClusterState {
   RetryBudget& budget(config::Priority p) { return budgets_[index(p)]; }
   CircuitBreaker& breaker(config::Priority p) { return breakers_[index(p)]; }
 
+  // TLS of its connections; null: plain.
+  std::shared_ptr<net::TlsClient> tls() const;
+  void set_tls(std::shared_ptr<net::TlsClient> tls);  // main thread
+
   // The host at that address; the same object as long as somebody still has it, so that its health
   // is not forgotten. Main thread only.
   HostPtr host(const net::Address& address, const config::ClusterEndpoint& endpoint);
@@ -47,6 +52,8 @@ class ClusterState {
   std::array<RetryBudget, 2> budgets_;
   std::array<CircuitBreaker, 2> breakers_;
   std::vector<std::pair<config::ClusterEndpoint, HostPtr>> known_hosts_;
+  mutable std::mutex tls_mu_;
+  std::shared_ptr<net::TlsClient> tls_;  // guarded by tls_mu_
 };
 
 }  // namespace damper::upstream

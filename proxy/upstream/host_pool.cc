@@ -25,13 +25,14 @@ http::H2Options http2_options(const config::Cluster& config) {
 
 HostPool::HostPool(http::Worker& worker, std::shared_ptr<const config::Cluster> config,
                    ClusterState& state, PoolTimeouts& timeouts, HostPtr host,
-                   config::Priority priority, config::UpstreamHttp http)
+                   config::Priority priority, config::UpstreamHttp http, std::string server_name)
     : worker_(worker),
       config_(std::move(config)),
       state_(state),
       timeouts_(timeouts),
       host_(std::move(host)),
       priority_(priority),
+      server_name_(std::move(server_name)),
       next_turn_(worker.loop.timer([this] { serve_waiting(); })),
       http_(http) {
   if (http_ != config::UpstreamHttp::kHttp1) {
@@ -81,6 +82,12 @@ void HostPool::open_for_waiting() {
   }
 }
 
+std::unique_ptr<net::Transport> HostPool::make_transport() const {
+  const auto tls = state_.tls();
+  if (!tls) return net::make_plain_transport();
+  return tls->make_transport(host_->hostname, server_name_, http_);
+}
+
 bool HostPool::open_connection() {
   auto place = state_.breaker(priority_).connections.take();
   if (!place) {
@@ -102,7 +109,7 @@ bool HostPool::open_connection() {
   const bool maybe_http2 = http_ != config::UpstreamHttp::kHttp1;
   http::ClientConnection::Owner& self = *this;
   auto connection = std::make_unique<http::ClientConnection>(
-      self, worker_.loop, worker_.read_block, *std::move(fd), net::make_plain_transport(),
+      self, worker_.loop, worker_.read_block, *std::move(fd), make_transport(),
       make_codec(http_ == config::UpstreamHttp::kHttp2), timeouts_.drain, worker_.new_id());
   http::ClientConnection& opened = *connection;
   // Most servers allow a hundred streams (RFC 9113 §6.5.2 asks for no less).

@@ -33,7 +33,7 @@ class HostPool final : public Pool, private http::ClientConnection::Owner {
   // `http`: kAuto lets ALPN choose, and is HTTP/1 without it.
   HostPool(http::Worker& worker, std::shared_ptr<const config::Cluster> config, ClusterState& state,
            PoolTimeouts& timeouts, HostPtr host, config::Priority priority,
-           config::UpstreamHttp http);
+           config::UpstreamHttp http, std::string server_name = {});
   ~HostPool() override;
 
   void acquire(PoolUser& user) override;
@@ -61,6 +61,7 @@ class HostPool final : public Pool, private http::ClientConnection::Owner {
   void on_idle_timeout(http::ClientConnection& connection) override;
   void on_closed(http::ClientConnection& connection, const Error& why) override;
 
+  std::unique_ptr<net::Transport> make_transport() const;
   bool open_connection();  // false: the limit of connections is reached
   std::unique_ptr<http::ClientCodec> make_codec(bool http2) const;
   void choose_protocol(http::ClientConnection& connection);
@@ -82,6 +83,7 @@ class HostPool final : public Pool, private http::ClientConnection::Owner {
   PoolTimeouts& timeouts_;
   HostPtr host_;
   config::Priority priority_;
+  const std::string server_name_;  // auto_sni: the host that the requests are for
   std::unordered_map<http::ClientConnection*, Entry> connections_;
   // Those with room. The last used at the end: it is taken first. While somebody waits they are for
   // serve_waiting().

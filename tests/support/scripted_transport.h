@@ -21,6 +21,9 @@ struct TransportScript {
   std::deque<std::variant<std::size_t, Next, Error>> writes;  // a number: takes that many bytes
   std::string written;
   int shutdowns = 0;
+  int finishes = 0;
+  bool buffers = false;  // as TLS does: the socket says nothing of the reads that are left
+  Duration handshake_timeout{};
 };
 
 class ScriptedTransport final : public net::Transport {
@@ -51,7 +54,10 @@ class ScriptedTransport final : public net::Transport {
     return n ? take(from, std::min(*n, from.size())) : result_of(step);
   }
 
+  void finish(int) override { ++script_.finishes; }
   void shutdown(int) override { ++script_.shutdowns; }
+  bool has_buffered() const override { return script_.buffers && !script_.reads.empty(); }
+  Duration handshake_timeout() const override { return script_.handshake_timeout; }
   std::string_view alpn() const override { return {}; }
 
  private:

@@ -3,11 +3,13 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/pem.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/text.h"
+#include "net/tls_openssl.h"
 
 namespace damper::tests {
 namespace {
@@ -73,17 +75,62 @@ WireConnection::WireConnection(int fd) : fd_(fd) {
 }
 
 WireConnection::WireConnection(WireConnection&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), buffer_(std::move(other.buffer_)) {}
+    : fd_(std::exchange(other.fd_, -1)),
+      ssl_(std::move(other.ssl_)),
+      buffer_(std::move(other.buffer_)) {}
 
 WireConnection& WireConnection::operator=(WireConnection&& other) noexcept {
   std::swap(fd_, other.fd_);
+  std::swap(ssl_, other.ssl_);
   std::swap(buffer_, other.buffer_);
   return *this;
 }
 
 WireConnection::~WireConnection() { close(); }
 
+bool WireConnection::start_tls(SSL_CTX* context, bool is_server, const std::string& name,
+                               const Pair* certificate) {
+  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> owned(context, &SSL_CTX_free);
+  ssl_.reset(SSL_new(context), SSL_free);
+  if (certificate) {
+    const net::BioPtr pem(BIO_new_mem_buf(certificate->certificate.data(), -1));
+    const net::BioPtr key_pem(BIO_new_mem_buf(certificate->key.data(), -1));
+    const net::X509Ptr leaf(PEM_read_bio_X509(pem.get(), nullptr, nullptr, nullptr));
+    const net::KeyPtr key(PEM_read_bio_PrivateKey(key_pem.get(), nullptr, nullptr, nullptr));
+    SSL_use_cert_and_key(ssl_.get(), leaf.get(), key.get(), nullptr, 1);
+  }
+  SSL_set_fd(ssl_.get(), fd_);
+  if (!name.empty()) SSL_set_tlsext_host_name(ssl_.get(), name.c_str());
+  const int done = is_server ? SSL_accept(ssl_.get()) : SSL_connect(ssl_.get());
+  ERR_clear_error();
+  return done == 1;
+}
+
+bool WireConnection::connect_tls(const std::string& name, const Pair* certificate) {
+  return start_tls(SSL_CTX_new(TLS_client_method()), false, name, certificate);
+}
+
+bool WireConnection::accept_tls(const Pair& certificate) {
+  return start_tls(SSL_CTX_new(TLS_server_method()), true, "", &certificate);
+}
+
+void WireConnection::finish_tls() { SSL_shutdown(ssl_.get()); }
+
+std::string WireConnection::peer_name() const {
+  const X509* peer = ssl_ ? SSL_get0_peer_certificate(ssl_.get()) : nullptr;
+  char name[256] = "";
+  if (peer) {
+    X509_NAME_get_text_by_NID(X509_get_subject_name(peer), NID_commonName, name, sizeof name);
+  }
+  return name;
+}
+
 bool WireConnection::send(std::string_view bytes) {
+  if (ssl_) {
+    const int n = SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size()));
+    ERR_clear_error();
+    return n == static_cast<int>(bytes.size());
+  }
   while (!bytes.empty()) {
     const ssize_t n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (n <= 0) return false;
@@ -94,7 +141,9 @@ bool WireConnection::send(std::string_view bytes) {
 
 bool WireConnection::fill() {
   char bytes[64 * 1024];
-  const ssize_t n = ::recv(fd_, bytes, sizeof bytes, 0);
+  const ssize_t n =
+      ssl_ ? SSL_read(ssl_.get(), bytes, sizeof bytes) : ::recv(fd_, bytes, sizeof bytes, 0);
+  if (ssl_) ERR_clear_error();
   if (n <= 0) return false;
   buffer_.append(bytes, static_cast<std::size_t>(n));
   return true;
@@ -212,6 +261,7 @@ bool WireConnection::readable_within(int milliseconds) {
 void WireConnection::half_close() { ::shutdown(fd_, SHUT_WR); }
 
 void WireConnection::close() {
+  ssl_.reset();
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 

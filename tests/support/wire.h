@@ -1,11 +1,17 @@
 // One end of a TCP connection as tests see it: blocking, with a limit of ten seconds on everything,
 // so that a test fails instead of hanging.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "tests/support/certificates.h"
+
+struct ssl_st;
+struct ssl_ctx_st;
 
 namespace damper::tests {
 
@@ -32,6 +38,13 @@ class WireConnection {
   WireConnection& operator=(WireConnection&& other) noexcept;
   ~WireConnection();
 
+  // From now on it speaks TLS; false: the handshake failed. `name`: a client's SNI.
+  bool connect_tls(const std::string& name = "", const Pair* certificate = nullptr);
+  bool accept_tls(const Pair& certificate);
+  void finish_tls();              // close_notify
+  std::string peer_name() const;  // the common name of the peer's certificate
+  ssl_st* ssl() const { return ssl_.get(); }
+
   bool send(std::string_view bytes);  // false: the peer is gone
   std::optional<WireMessage> read_request();
   // 1xx are put into `interim`. `to_head`: the answer to a HEAD has no body.
@@ -47,12 +60,15 @@ class WireConnection {
   int fd() const { return fd_; }
 
  private:
+  bool start_tls(ssl_ctx_st* context, bool is_server, const std::string& name,
+                 const Pair* certificate);
   bool fill();
   std::optional<std::string> read_line();
   bool read_fields(std::vector<std::pair<std::string, std::string>>& out);
   void read_body(WireMessage& message, bool is_response, bool bodiless);
 
   int fd_ = -1;
+  std::shared_ptr<ssl_st> ssl_;  // null: plain
   std::string buffer_;
 };
 

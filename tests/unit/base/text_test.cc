@@ -64,5 +64,17 @@ TEST(Text, APercentAndTwoDigitsAreOneOctet) {
   }
 }
 
+TEST(Text, Base64IsDecodedAndNothingElse) {
+  EXPECT_EQ(decode_base64(""), "");
+  EXPECT_EQ(decode_base64("Zg=="), "f");
+  EXPECT_EQ(decode_base64("Zm8="), "fo");
+  EXPECT_EQ(decode_base64("Zm9v"), "foo");
+  EXPECT_EQ(decode_base64("Zm9vYg=="), "foob");
+  EXPECT_EQ(decode_base64("/+8="), "\xff\xef");
+  for (const char* text : {"Z", "Zg", "Zg=", "Zm9v=", "Z===", "Zm 9v", "Zm9-"}) {
+    EXPECT_EQ(decode_base64(text), std::nullopt) << text;
+  }
+}
+
 }  // namespace
 }  // namespace damper

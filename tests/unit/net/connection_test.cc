@@ -398,6 +398,99 @@ TEST(Connection, AnAbortIsAReset) {
   EXPECT_TRUE(bench.sockets.peer.was_reset());
 }
 
+// A socket on which nothing comes: what is read, the transport had.
+struct SilentBench {
+  explicit SilentBench(tests::TransportScript script_)
+      : script(std::move(script_)), bench(std::make_unique<tests::ScriptedTransport>(script)) {
+    script.buffers = true;
+  }
+  tests::TransportScript script;
+  Bench bench;
+};
+
+TEST(Connection, ReadsWhatTheTransportHasBufferedThoughTheSocketIsSilent) {
+  SilentBench silent({.reads = {"with the handshake", ", behind it", ", and more"}});
+  silent.bench.connection->begin();
+  EXPECT_EQ(silent.bench.owner.received, "with the handshake");
+  EXPECT_TRUE(tests::run_until(silent.bench.loop, [&] { return silent.script.reads.empty(); }));
+  EXPECT_EQ(silent.bench.owner.received, "with the handshake, behind it, and more");
+}
+
+TEST(Connection, ReadsWhatIsBufferedOnlyWhenReadingGoesOn) {
+  SilentBench silent({.reads = {"one ", "two"}});
+  Bench& bench = silent.bench;
+  bench.connection->pause(Connection::kBackPressure);
+  bench.connection->begin();
+  tests::run_turns(bench.loop, 5);
+  EXPECT_EQ(bench.owner.received, "");
+  bench.connection->resume(Connection::kBackPressure);
+  EXPECT_TRUE(tests::run_until(bench.loop, [&] { return bench.owner.received == "one two"; }));
+}
+
+TEST(Connection, AnErrorThatIsBufferedClosesThoughTheSocketIsSilent) {
+  SilentBench silent({.reads = {"a part", kBroken}});
+  silent.bench.connection->begin();
+  EXPECT_TRUE(silent.bench.closes());
+  EXPECT_EQ(silent.bench.owner.received, "a part");
+  EXPECT_EQ(silent.bench.owner.closed, std::vector<std::string>{"broken"});
+}
+
+TEST(Connection, AReadThatMustWriteFirstGoesOnWhenItMay) {
+  SilentBench silent({.reads = {Next::kWantWrite, "text"}});
+  silent.bench.connection->begin();
+  silent.script.buffers = false;
+  EXPECT_EQ(silent.bench.owner.received, "");
+  EXPECT_TRUE(
+      tests::run_until(silent.bench.loop, [&] { return silent.bench.owner.received == "text"; }));
+}
+
+TEST(Connection, AWriteThatMustReadFirstGoesOnWhenItMay) {
+  tests::TransportScript script{.writes = {Next::kWantRead}};
+  Bench bench(std::make_unique<tests::ScriptedTransport>(script));
+  bench.connection->begin();
+  bench.connection->pause(Connection::kBackPressure);
+  bench.send("text");
+  tests::run_turns(bench.loop, 5);
+  EXPECT_EQ(script.written, "");
+  bench.sockets.peer.send("x");
+  EXPECT_TRUE(tests::run_until(bench.loop, [&] { return script.written == "text"; }));
+  EXPECT_EQ(bench.owner.received, "");
+}
+
+TEST(Connection, AHandshakeThatTakesTooLongIsGivenUp) {
+  tests::TransportScript script{.handshakes = {Next::kWantRead}, .handshake_timeout = 1ms};
+  Bench bench(std::make_unique<tests::ScriptedTransport>(script));
+  bench.connection->begin();
+  EXPECT_TRUE(bench.closes());
+  EXPECT_EQ(bench.owner.closed, std::vector<std::string>{"the handshake took too long"});
+}
+
+TEST(Connection, WithinItsHandshakeItClosesAtOnce) {
+  tests::TransportScript script{.handshakes = {Next::kWantRead}};
+  Bench bench(std::make_unique<tests::ScriptedTransport>(script));
+  bench.connection->begin();
+  bench.connection->close_when_flushed(1h, true);
+  bench.loop.run_once();
+  EXPECT_EQ(bench.owner.closed, std::vector<std::string>{"closed within the handshake"});
+}
+
+TEST(Connection, SaysThatAllWasSentUnlessItIsAborted) {
+  for (const bool aborted : {false, true}) {
+    tests::TransportScript script;
+    Bench bench(std::make_unique<tests::ScriptedTransport>(script));
+    bench.connection->begin();
+    bench.send("bye");
+    if (aborted) {
+      bench.connection->abort_when_flushed(1h);
+    } else {
+      bench.connection->close_when_flushed(1h, false);
+    }
+    EXPECT_TRUE(bench.closes());
+    EXPECT_EQ(script.written, "bye");
+    EXPECT_EQ(script.finishes, aborted ? 0 : 1);
+  }
+}
+
 TEST(Connection, MayDieWithAWriteDue) {
   Bench bench;
   bench.connection->begin();

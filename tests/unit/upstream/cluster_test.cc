@@ -71,6 +71,24 @@ TEST(Cluster, EachHostAndPriorityHasAPool) {
   EXPECT_EQ(&bench.cluster.pool(hosts[0], Priority::kDefault, http::Protocol::kHttp11), &pool);
 }
 
+TEST(Cluster, EachServerNameHasAPoolAndEmptyOnesGo) {
+  Bench bench;
+  const Hosts hosts = tests::hosts(1);
+  bench.cluster.update_hosts(hosts);
+  const auto pool = [&](const std::string& name) {
+    return &bench.cluster.pool(hosts[0], Priority::kDefault, http::Protocol::kHttp11, name);
+  };
+  User user;
+  Pool* const used = pool("used.test");
+  used->acquire(user);
+  EXPECT_NE(pool("a.test"), used);
+  EXPECT_EQ(pool("used.test"), used);
+  for (int i = 0; i < 2000; ++i) pool(std::to_string(i) + ".test");
+  EXPECT_EQ(pool("used.test"), used);
+  EXPECT_LE(bench.cluster.pools(), 256u);
+  used->cancel(user);
+}
+
 TEST(Cluster, WhoWaitsForAHostThatLeavesIsServedAndMayStillCancel) {
   for (const bool cancels : {false, true}) {
     tests::Backend backend;

@@ -2,6 +2,7 @@
 
 #include "config/model/common.h"
 #include "config/model/retry.h"
+#include "config/model/tls.h"
 
 namespace damper::config {
 namespace {
@@ -33,6 +34,21 @@ TEST(RetryConditions, AreASet) {
 TEST(BackOff, EndsAtTenTimesItsBaseUnlessWritten) {
   EXPECT_EQ((BackOff{.base_interval = 25ms}.cap()), 250ms);
   EXPECT_EQ((BackOff{.base_interval = 25ms, .max_interval = 100ms}.cap()), 100ms);
+}
+
+TEST(TlsValidation, OfASecretIsLaidOverTheDefaults) {
+  const TlsValidation defaults{.trusted_ca = PemSource{.file = "default.pem", .text = {}},
+                               .names = {{.name = {.text = "a.test"}}},
+                               .max_depth = 2};
+  TlsValidation secret{.trusted_ca = PemSource{.file = "secret.pem", .text = {}}};
+  TlsValidation both = combine(secret, defaults);
+  EXPECT_EQ(both.trusted_ca->file, "secret.pem");
+  EXPECT_EQ(both.names, defaults.names);
+  EXPECT_EQ(both.max_depth, 2u);
+  secret.trusted_ca.reset();
+  EXPECT_EQ(combine(secret, defaults).trusted_ca->file, "default.pem");
+  secret.system_roots = true;
+  EXPECT_FALSE(combine(secret, defaults).trusted_ca);
 }
 
 }  // namespace

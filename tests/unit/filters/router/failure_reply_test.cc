@@ -134,5 +134,18 @@ TEST(HostPatience, IsTheRetryAfterOf503And429UpToTheLongestWait) {
   EXPECT_EQ(host_patience(tests::failed(Failure::kReset), nullptr, now), Duration::zero());
 }
 
+TEST(FailureDetails, SayWhyTlsFailedWheneverItDid) {
+  const std::string why = "TLS_error:|1:SSL_routines::X:TLS_error_end";
+  for (const Failure failure : {Failure::kConnectFailure, Failure::kReset}) {
+    const std::string details = failure_details({.failure = failure, .detail = why}, false);
+    EXPECT_EQ(transport_failure_in(details, failure), why) << details;
+  }
+  const std::string reset = failure_details({.failure = Failure::kReset, .detail = "gone"}, false);
+  EXPECT_EQ(transport_failure_in(reset, Failure::kReset), "");
+  const std::string codec =
+      failure_details({.failure = Failure::kProtocolError, .detail = "bad"}, false);
+  EXPECT_EQ(transport_failure_in(codec, Failure::kProtocolError), "");
+}
+
 }  // namespace
 }  // namespace damper::router
