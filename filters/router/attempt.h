@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/chunk.h"
 #include "filters/retry/outcome.h"
 #include "http/client_connection.h"
 #include "http/worker.h"
@@ -30,6 +31,8 @@ struct AttemptTimeouts {
 };
 
 class Attempt final : private upstream::PoolUser, private http::ClientStream {
+  DAMPER_LIVES_IN_A_CHUNK(Attempt)
+
  public:
   // Called back by the attempt, which must not be destroyed meanwhile.
   class Owner {

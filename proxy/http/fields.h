@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/chunk.h"
+
 namespace damper::http {
 
 // Names that the program itself looks at. Everything else is kOther and found by its text.
@@ -54,7 +56,7 @@ class Arena {
 
 class Fields {
  public:
-  using const_iterator = std::vector<Field>::const_iterator;
+  using const_iterator = std::vector<Field, ChunkAllocator<Field>>::const_iterator;
 
   std::size_t size() const { return fields_.size(); }
   bool empty() const { return fields_.empty(); }
@@ -98,7 +100,7 @@ class Fields {
   bool may_have(HeaderId id) const { return (seen_ & bit(id)) != 0; }
 
   Arena arena_;
-  std::vector<Field> fields_;
+  std::vector<Field, ChunkAllocator<Field>> fields_;
   std::uint64_t seen_ =
       0;  // ids that were added: most questions are about fields that are not there
 };
