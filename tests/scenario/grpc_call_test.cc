@@ -17,7 +17,9 @@ std::string budget(const std::string& fields) {
 const std::string kCutAfterHead = kGrpcHead + chunk("message");  // and then it closes
 const std::string kNoStatus = kGrpcHead + chunk("message") + "0\r\n\r\n";
 
-// Each answer on a connection of its own.
+// Each answer on a connection of its own, which the upstream then closes: it must not be used
+// again.
+const std::string kOneEach = ", max_requests_per_connection: 1";
 ScriptedUpstream::Script one_each(std::vector<std::string> responses) {
   return
       [responses = std::move(responses)](ScriptedUpstream& self, WireConnection& connection, int) {
@@ -47,7 +49,7 @@ TEST(GrpcCall, ASuccessFeedsTheBudgetAtItsEndAndAFailureDoesNot) {
     SCOPED_TRACE(response);
     ScriptedUpstream upstream(one_each({response, trailers_only(14), trailers_only(0)}));
     RunningProxy proxy(grpc_route(upstream.endpoint(), grpc_retry("unavailable"),
-                                  budget("window: { ratio: 100%, min_retries: 0 }")));
+                                  budget("window: { ratio: 100%, min_retries: 0 }") + kOneEach));
     {
       // To the end of the connection: some of these answers have no other end.
       WireConnection client = proxy.connect();
@@ -94,9 +96,9 @@ TEST(GrpcCall, TheBreakerCountsWhatCallsCameTo) {
   for (const auto& [response, opens] : rows) {
     SCOPED_TRACE(response);
     ScriptedUpstream upstream(one_each({response}));
-    RunningProxy proxy(
-        grpc_route(upstream.endpoint(), "",
-                   "breaker: { failure_percent: 50, min_requests: 2, probes: 1, open_for: 60s }"));
+    RunningProxy proxy(grpc_route(
+        upstream.endpoint(), "",
+        "breaker: { failure_percent: 50, min_requests: 2, probes: 1, open_for: 60s }" + kOneEach));
     for (int i = 0; i < 2; ++i) {
       WireConnection client = proxy.connect();
       client.send(grpc_call());
@@ -204,7 +206,7 @@ TEST(GrpcCall, WithoutTheFilterItsTimeoutPassesAndARetryIsToldWhatIsLeft) {
   ScriptedUpstream upstream([](ScriptedUpstream& self, WireConnection& connection, int number) {
     self.receive(connection);
     if (number == 0) connection.readable_within(100);
-    connection.send(number == 0 ? trailers_only(8) : trailers_only(0));
+    connection.send(number == 0 ? trailers_only(8, "connection: close\r\n") : trailers_only(0));
   });
   RunningProxy proxy(
       bootstrap(upstream.endpoint(), grpc_retry("resource-exhausted") + ", timeout: 0s"));
