@@ -81,7 +81,7 @@ class ServerConnection final : public event::Disposable,
   std::uint64_t id() const { return id_; }
   bool peer_trusted() const { return peer_trusted_; }
   void set_peer_trusted(bool trusted) { peer_trusted_ = trusted; }  // false until then
-  bool secure() const { return secure_; }  // by TLS
+  bool secure() const { return secure_; }                           // by TLS
   void set_secure(bool secure) { secure_ = secure; }
   const std::string& peer_text() const { return peer_text_; }
   std::string_view peer_ip() const;  // of peer_text(); empty for a unix socket

@@ -31,7 +31,7 @@ struct FrontendConfig {
   std::vector<FilterFactory> filters;
   std::shared_ptr<stats::HttpStats> stats;
   std::shared_ptr<upstream::Limit>
-      connections;  // max_connections of the listener; null: any number
+      connections;                      // max_connections of the listener; null: any number
   std::shared_ptr<net::TlsServer> tls;  // null: plain
 };
 

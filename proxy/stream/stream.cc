@@ -60,12 +60,12 @@ void Stream::start_clocks() {
 
 // What is decided before the route: who asks, and whether such a request is served at all.
 std::optional<Reply> Stream::admit(bool end) {
-  const http::Origin origin = http::prepare_request(
-      head_, options(), frontend_->config->bootstrap->node,
-      {.address = connection_->peer_ip(),
-       .trusted = connection_->peer_trusted(),
-       .tls = connection_->secure()},
-      worker().random);
+  const http::Origin origin =
+      http::prepare_request(head_, options(), frontend_->config->bootstrap->node,
+                            {.address = connection_->peer_ip(),
+                             .trusted = connection_->peer_trusted(),
+                             .tls = connection_->secure()},
+                            worker().random);
   may_steer_ = origin.may_steer;
   record_.request_id_made_here = origin.made_request_id;
   if (frontend_->config->listener->edge) http::strip_request_at_edge(head_.fields);

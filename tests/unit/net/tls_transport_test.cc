@@ -48,11 +48,10 @@ TEST(TlsTransport, AgreesOnTheFirstOfTheServersProtocolsThatTheClientOffers) {
     std::vector<std::string> server, client;
     std::string chosen;
   };
-  for (const Case& c :
-       {Case{{"h2", "http/1.1"}, {"http/1.1", "h2"}, "h2"},
-        Case{{"http/1.1", "h2"}, {"h2", "http/1.1"}, "http/1.1"},
-        Case{{"h2", "http/1.1"}, {"http/1.1"}, "http/1.1"}, Case{{"h2"}, {"http/1.1"}, ""},
-        Case{{}, {"http/1.1"}, ""}}) {
+  for (const Case& c : {Case{{"h2", "http/1.1"}, {"http/1.1", "h2"}, "h2"},
+                        Case{{"http/1.1", "h2"}, {"h2", "http/1.1"}, "http/1.1"},
+                        Case{{"h2", "http/1.1"}, {"http/1.1"}, "http/1.1"},
+                        Case{{"h2"}, {"http/1.1"}, ""}, Case{{}, {"http/1.1"}, ""}}) {
     TlsPair pair;
     pair.server_settings.common.alpn = c.server;
     pair.client_settings.common.alpn = c.client;
