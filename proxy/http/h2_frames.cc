@@ -87,7 +87,7 @@ const Fault* FloodGuard::on_frame(const FrameHead& frame) {
 }
 
 void ClosedStreams::opened(StreamId id) {
-  if (id > last_ + 2 && last_ > 0) {
+  if (id > last_ + 2) {
     skipped_.emplace_back(last_ + 2, id - 2);
     if (skipped_.size() > kMostSkipped) skipped_.pop_front();
   }

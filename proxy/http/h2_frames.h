@@ -98,7 +98,7 @@ class ClosedStreams {
   static constexpr std::size_t kMostSkipped = 64;
   static constexpr std::size_t kMostLeft = 1024;
 
-  StreamId last_ = 0;
+  StreamId last_ = -1;
   std::deque<std::pair<StreamId, StreamId>> skipped_;  // never opened, from and to
   std::deque<StreamId> left_;
 };

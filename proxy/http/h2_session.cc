@@ -34,8 +34,9 @@ std::unique_ptr<nghttp2_option, FreeOptions> make_options(const H2Options& optio
   nghttp2_option_set_stream_reset_rate_limit(out, kMostResets, kResetsPerSecond);
   nghttp2_option_set_max_outbound_ack(out, options.http2.max_outbound_control_frames);
   nghttp2_option_set_max_send_header_block_length(out, kMostSent);
-  // As many CONTINUATIONs as a head of the largest size may need.
-  nghttp2_option_set_max_continuations(out, 8 + options.max_head_bytes / 16384);
+  // As many CONTINUATIONs as a head of the largest size may need. nghttp2 counts each piece in
+  // which the head of such a frame comes, at worst a byte.
+  nghttp2_option_set_max_continuations(out, kFrameHeadBytes * (8 + options.max_head_bytes / 16384));
   return std::unique_ptr<nghttp2_option, FreeOptions>(out);
 }
 
@@ -283,10 +284,7 @@ void Session::consumed(StreamId id, std::size_t bytes) {
   nghttp2_session_consume_stream(raw(), id, bytes);
 }
 
-void Session::announce_shutdown() {
-  nghttp2_submit_shutdown_notice(raw());
-  nghttp2_submit_ping(raw(), NGHTTP2_FLAG_NONE, kDrainPing);
-}
+void Session::announce_shutdown() { nghttp2_submit_shutdown_notice(raw()); }
 
 void Session::shut_down() {
   if (std::exchange(shut_, true)) return;
@@ -343,13 +341,19 @@ int Session::on_send_data(const nghttp2_frame& frame, const std::uint8_t* head, 
   return 0;
 }
 
-int Session::on_frame_sent(const nghttp2_frame& frame) {
-  const bool found_fault =
-      frame.hd.type == NGHTTP2_GOAWAY && !failure_ && frame.goaway.error_code != NGHTTP2_NO_ERROR;
-  if (found_fault) {  // by nghttp2
-    const auto why = text(frame.goaway.opaque_data, frame.goaway.opaque_data_len);
+void Session::on_goaway_sent(const nghttp2_goaway& frame) {
+  if (frame.error_code == NGHTTP2_NO_ERROR) {
+    // nghttp2 would send a PING that is submitted together with the announcement before it.
+    if (!shut_) nghttp2_submit_ping(raw(), NGHTTP2_FLAG_NONE, kDrainPing);
+  } else if (!failure_) {  // nghttp2 found a fault
+    const auto why = frame.opaque_data_len > 0 ? text(frame.opaque_data, frame.opaque_data_len)
+                                               : nghttp2_http2_strerror(frame.error_code);
     failure_ = Error{Errc::kProtocol, peer_, "http2." + std::string(why)};
   }
+}
+
+int Session::on_frame_sent(const nghttp2_frame& frame) {
+  if (frame.hd.type == NGHTTP2_GOAWAY) on_goaway_sent(frame.goaway);
   if (frame.hd.type != NGHTTP2_HEADERS && frame.hd.type != NGHTTP2_DATA) return 0;
   Stream* stream = find(frame.hd.stream_id);
   if (!stream) return 0;
@@ -377,6 +381,7 @@ void Session::receive(Buffer& in) {
 
 // One frame, or what there is of it.
 void Session::receive_frame(Buffer& in) {
+  constexpr Fault kControlFlood{NGHTTP2_ENHANCE_YOUR_CALM, "http2.outbound_control_flood"};
   const std::string_view run = in.front();
   bool begins = false;
   const std::size_t n = scanner_.next(run, begins);
@@ -390,6 +395,7 @@ void Session::receive_frame(Buffer& in) {
       nghttp2_session_mem_recv(raw(), reinterpret_cast<const std::uint8_t*>(run.data()), n);
   in_ = nullptr;
   deliver_chunk(false);
+  if (taken == NGHTTP2_ERR_FLOODED) return terminate(kControlFlood);
   if (taken < 0) {
     return terminate({NGHTTP2_PROTOCOL_ERROR, nghttp2_strerror(static_cast<int>(taken))});
   }

@@ -127,6 +127,7 @@ class Session {
   ssize_t on_read_body(Stream& stream, std::size_t at_most, std::uint32_t& flags);
   int on_send_data(const nghttp2_frame& frame, const std::uint8_t* head, std::size_t n);
   int on_frame_sent(const nghttp2_frame& frame);
+  void on_goaway_sent(const nghttp2_goaway& frame);
 
   const Fault* judge(const FrameHead& frame) const;
 

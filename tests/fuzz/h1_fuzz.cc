@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "base/check.h"
-#include "tests/support/h1_transcript.h"
+#include "http/h1_client_codec.h"
+#include "http/h1_server_codec.h"
+#include "tests/support/transcript.h"
 
 namespace damper::http {
 namespace {

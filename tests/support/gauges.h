@@ -9,4 +9,7 @@ namespace damper::tests {
 // Of the listener "in" and the cluster "app", after the clients and the upstream are gone.
 void expect_nothing_left(const RunningProxy& proxy, const LogFile& log);
 
+// The same where clients and the upstream are still there, with nothing to do.
+void expect_no_requests_left(const RunningProxy& proxy);
+
 }  // namespace damper::tests

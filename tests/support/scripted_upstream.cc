@@ -82,12 +82,15 @@ void ScriptedUpstream::accept_connections() {
 }
 
 std::optional<WireMessage> ScriptedUpstream::receive(WireConnection& connection) {
-  auto request = connection.read_request();
-  if (!request) return std::nullopt;
-  const std::lock_guard lock(mu_);
-  requests_.push_back(*request);
-  changed_.notify_all();
+  const auto request = connection.read_request();
+  if (request) record(*request);
   return request;
+}
+
+void ScriptedUpstream::record(const WireMessage& request) {
+  const std::lock_guard lock(mu_);
+  requests_.push_back(request);
+  changed_.notify_all();
 }
 
 std::vector<WireMessage> ScriptedUpstream::requests() const {

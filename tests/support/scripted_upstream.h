@@ -31,6 +31,7 @@ class ScriptedUpstream {
 
   // Reads one request and remembers it; nothing at the end of the connection.
   std::optional<WireMessage> receive(WireConnection& connection);
+  void record(const WireMessage& request);  // remembers one that the script has read itself
 
   std::vector<WireMessage> requests() const;  // so far, in the order of their ends
   std::size_t connections() const;

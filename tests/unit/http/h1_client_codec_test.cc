@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/h1_transcript.h"
+#include "tests/support/transcript.h"
 
 namespace damper::http {
 namespace {

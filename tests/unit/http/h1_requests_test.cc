@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "http/h1_server_codec.h"
-#include "tests/support/h1_transcript.h"
+#include "tests/support/transcript.h"
 
 namespace damper::http {
 namespace {
@@ -69,89 +69,89 @@ TEST_P(GoodRequests, AreReadHoweverTheyAreCut) {
 INSTANTIATE_TEST_SUITE_P(
     Heads, GoodRequests,
     ::testing::Values(
-        Good{"GET /a?b=c HTTP/1.1\r\nHost: a.test\r\n\r\n", "#1 GET http://a.test /a?b=c\nend\n"},
-        Good{"\r\nGET / HTTP/1.1\r\nhOST:a.test:80\r\n\r\n", "#1 GET http://a.test:80 /\nend\n"},
+        Good{"GET /a?b=c HTTP/1.1\r\nHost: a.test\r\n\r\n", "GET http://a.test /a?b=c\nend\n"},
+        Good{"\r\nGET / HTTP/1.1\r\nhOST:a.test:80\r\n\r\n", "GET http://a.test:80 /\nend\n"},
         Good{"M-SEARCH /m HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n",
-             "#1 M-SEARCH http://[::1]:8080 /m\nend\n"},
-        Good{"OPTIONS * HTTP/1.1\r\nHost: A.Test.\r\n\r\n", "#1 OPTIONS http://A.Test. *\nend\n"},
+             "M-SEARCH http://[::1]:8080 /m\nend\n"},
+        Good{"OPTIONS * HTTP/1.1\r\nHost: A.Test.\r\n\r\n", "OPTIONS http://A.Test. *\nend\n"},
         Good{"GET //e.test/a/../%2e\"<>\\^`{|} HTTP/1.1\r\nHost: a\r\n\r\n",
-             "#1 GET http://a //e.test/a/../%2e\"<>\\^`{|}\nend\n"},
+             "GET http://a //e.test/a/../%2e\"<>\\^`{|}\nend\n"},
         Good{get("X-Empty:\r\nX-Ows: \t v w \t \r\nX!#$%&'*+-.^_`|~9: \xe9\xff\r\n"),
-             "#1 GET http://a.test / x-empty=; x-ows=v w; x!#$%&'*+-.^_`|~9=\xe9\xff;\nend\n"},
-        Good{get("Set: 1\r\nset: 2\r\n"), "#1 GET http://a.test / set=1; set=2;\nend\n"},
-        Good{get("X: a\tb\r\n"), "#1 GET http://a.test / x=a\tb;\nend\n"},
-        Good{get("X_Under: v\r\n"), "#1 GET http://a.test / x_under=v;\nend\n"},
-        Good{"GET / HTTP/1.0\r\n\r\n", "#1 GET http://default.test / 1.0\nend\n"},
+             "GET http://a.test / x-empty=; x-ows=v w; x!#$%&'*+-.^_`|~9=\xe9\xff;\nend\n"},
+        Good{get("Set: 1\r\nset: 2\r\n"), "GET http://a.test / set=1; set=2;\nend\n"},
+        Good{get("X: a\tb\r\n"), "GET http://a.test / x=a\tb;\nend\n"},
+        Good{get("X_Under: v\r\n"), "GET http://a.test / x_under=v;\nend\n"},
+        Good{"GET / HTTP/1.0\r\n\r\n", "GET http://default.test / 1.0\nend\n"},
         Good{"CONNECT a.test:443 HTTP/1.1\r\nHost: a.test\r\n\r\n",
-             "#1 CONNECT http://a.test:443 \nend\n"}));
+             "CONNECT http://a.test:443 \nend\n"}));
 
 INSTANTIATE_TEST_SUITE_P(
     AbsoluteForm, GoodRequests,
     ::testing::Values(Good{"GET http://b.test/x?q HTTP/1.1\r\nHost: a.test\r\n\r\n",
-                           "#1 GET http://b.test /x?q\nend\n"},
+                           "GET http://b.test /x?q\nend\n"},
                       Good{"GET HTTPS://b.test HTTP/1.1\r\nHost: a.test\r\n\r\n",
-                           "#1 GET https://b.test /\nend\n"},
+                           "GET https://b.test /\nend\n"},
                       Good{"GET http://b.test?q=/ HTTP/1.1\r\nHost: a.test\r\n\r\n",
-                           "#1 GET http://b.test /?q=/\nend\n"},
+                           "GET http://b.test /?q=/\nend\n"},
                       Good{"OPTIONS http://b.test HTTP/1.1\r\nHost: a.test\r\n\r\n",
-                           "#1 OPTIONS http://b.test *\nend\n"}));
+                           "OPTIONS http://b.test *\nend\n"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Bodies, GoodRequests,
     ::testing::Values(
         Good{"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5 \t\r\n\r\nhello",
-             "#1 POST http://a / length 5\nbody hello\nend\n"},
+             "POST http://a / length 5\nbody hello\nend\n"},
         Good{"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0005\r\n\r\nhello\r\n",
-             "#1 POST http://a / length 5\nbody hello\nend\n"},
+             "POST http://a / length 5\nbody hello\nend\n"},
         Good{"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n",
-             "#1 POST http://a / length 0\nend\n"},
-        Good{"POST / HTTP/1.1\r\nHost: a\r\n\r\n", "#1 POST http://a /\nend\n"},
+             "POST http://a / length 0\nend\n"},
+        Good{"POST / HTTP/1.1\r\nHost: a\r\n\r\n", "POST http://a /\nend\n"},
         Good{"POST / HTTP/1.1\r\nHost: a\r\ntRANSFER-eNCODING:\tChUnKeD "
              "\r\n\r\nA\r\n0123456789\r\n0\r\n\r\n",
-             "#1 POST http://a /\nbody 0123456789\nend\n"},
+             "POST http://a /\nbody 0123456789\nend\n"},
         Good{chunked("0005;a=b\r\nhello\r\n1 ; c ; d=\"x;\\\"y\"\r\n!\r\n000;e\r\n\r\n"),
-             "#1 POST http://a.test /p\nbody hello!\nend\n"},
-        Good{chunked("0\r\n\r\n"), "#1 POST http://a.test /p\nend\n"},
-        Good{chunked("1\r\na\r\n0\r\nX-Sum: 1\r\n\r\n"), "#1 POST http://a.test /p\nbody a\nend\n"},
+             "POST http://a.test /p\nbody hello!\nend\n"},
+        Good{chunked("0\r\n\r\n"), "POST http://a.test /p\nend\n"},
+        Good{chunked("1\r\na\r\n0\r\nX-Sum: 1\r\n\r\n"), "POST http://a.test /p\nbody a\nend\n"},
         Good{"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTE: chunked\r\nTransfer_Encoding: "
              "chunked\r\n\r\n0\r\n\r\n",
-             "#1 GET http://a / length 5 transfer_encoding=chunked;\nbody 0\r\n\r\n\nend\n"}));
+             "GET http://a / length 5 transfer_encoding=chunked;\nbody 0\r\n\r\n\nend\n"}));
 
 INSTANTIATE_TEST_SUITE_P(
     HopByHopFields, GoodRequests,
     ::testing::Values(
         Good{get("Connection: keep-alive\r\nKeep-Alive: timeout=5\r\nProxy-Connection: "
                  "keep-alive\r\nTrailer: x\r\n"),
-             "#1 GET http://a.test /\nend\n"},
+             "GET http://a.test /\nend\n"},
         Good{get("Connection: X-Hop , ,x-deadline\r\nX-Hop: 1\r\nX-End: 2\r\nX-Deadline: 5\r\n"),
-             "#1 GET http://a.test / x-end=2;\nend\n"},
+             "GET http://a.test / x-end=2;\nend\n"},
         Good{get("Connection: Authorization, cookie, x-request-id, x-forwarded-for, "
                  "x-envoy-max-retries, host\r\n"
                  "Authorization: b\r\nCookie: c\r\nX-Request-Id: r\r\nX-Forwarded-For: "
                  "f\r\nX-Envoy-Max-Retries: 1\r\n"),
-             "#1 GET http://a.test / authorization=b; cookie=c; x-request-id=r; x-forwarded-for=f; "
+             "GET http://a.test / authorization=b; cookie=c; x-request-id=r; x-forwarded-for=f; "
              "x-envoy-max-retries=1;\nend\n"},
         Good{get("Connection: TE\r\nTE: gzip, Trailers\r\nTE: trailers\r\n"),
-             "#1 GET http://a.test / te=trailers;\nend\n"},
+             "GET http://a.test / te=trailers;\nend\n"},
         Good{"POST / HTTP/1.1\r\nHost: a\r\nConnection: content-length\r\nContent-Length: "
              "2\r\n\r\nab",
-             "#1 POST http://a / length 2\nbody ab\nend\n"}));
+             "POST http://a / length 2\nbody ab\nend\n"}));
 
 INSTANTIATE_TEST_SUITE_P(
     ExpectAndUpgrade, GoodRequests,
     ::testing::Values(
         Good{"POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-Continue\r\nContent-Length: 1\r\n\r\na",
-             "#1 POST http://a / length 1 expects\nbody a\nend\n"},
+             "POST http://a / length 1 expects\nbody a\nend\n"},
         Good{"POST / HTTP/1.0\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\na",
-             "#1 POST http://a / 1.0 length 1\nbody a\nend\n"},
-        Good{get("Expect: 100-continue\r\n"), "#1 GET http://a.test /\nend\n"},
+             "POST http://a / 1.0 length 1\nbody a\nend\n"},
+        Good{get("Expect: 100-continue\r\n"), "GET http://a.test /\nend\n"},
         Good{get("Expect: y 100-continue\r\n"),
-             "#1 GET http://a.test / expect=y 100-continue;\nend\n"},
+             "GET http://a.test / expect=y 100-continue;\nend\n"},
         Good{get("Connection: Upgrade\r\nUpgrade: WebSocket\r\n"),
-             "#1 GET http://a.test / upgrade websocket\nend\n"},
-        Good{get("Upgrade: websocket\r\n"), "#1 GET http://a.test /\nend\n"},
+             "GET http://a.test / upgrade websocket\nend\n"},
+        Good{get("Upgrade: websocket\r\n"), "GET http://a.test /\nend\n"},
         Good{get("Connection: upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMA\r\n"),
-             "#1 GET http://a.test /\nend\n"}));
+             "GET http://a.test /\nend\n"}));
 
 struct Bad {
   std::string bytes;
@@ -310,7 +310,7 @@ TEST(H1ServerCodec, UnderscoresAreTreatedAsConfigured) {
   H1ServerOptions options;
   options.headers_with_underscores = Underscores::kDropHeader;
   EXPECT_EQ(play(options, get("x_a: 1\r\nx-b: 2\r\n"), {}).read,
-            "#1 GET http://a.test / x-b=2;\nend\n");
+            "GET http://a.test / x-b=2;\nend\n");
   options.headers_with_underscores = Underscores::kRejectRequest;
   EXPECT_EQ(play(options, get("x_a: 1\r\n"), {}).read, "bad 400 http1.unexpected_underscore\n");
 }
@@ -328,7 +328,7 @@ TEST(H1ServerCodec, ExpectStaysAFieldIfItIsToBePassedOn) {
   const std::string post =
       "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\na";
   EXPECT_EQ(play(options, post, {}).read,
-            "#1 POST http://a / length 1 expects expect=100-continue;\nbody a\nend\n");
+            "POST http://a / length 1 expects expect=100-continue;\nbody a\nend\n");
 }
 
 TEST(H1ServerCodec, Http10WithoutAHostToAssumeIsRefused) {
@@ -342,16 +342,16 @@ TEST(H1ServerCodec, AllowedTrailersAreReportedIfEnabled) {
   const std::string request =
       chunked("1\r\na\r\n0\r\nX-Sum: 1\r\nContent-Length: 5\r\nAuthorization: b\r\n\r\n");
   EXPECT_EQ(play_in_all_ways(with_trailers(), request).read,
-            "#1 POST http://a.test /p\nbody a\ntrailers x-sum=1;\n");
+            "POST http://a.test /p\nbody a\ntrailers x-sum=1;\n");
   const std::string only_forbidden = chunked("1\r\na\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n");
   EXPECT_EQ(play_in_all_ways(with_trailers(), only_forbidden).read,
-            "#1 POST http://a.test /p\nbody a\nend\n");
+            "POST http://a.test /p\nbody a\nend\n");
 }
 
 TEST(H1ServerCodec, PipelinedRequestsAreAnsweredInTurn) {
   const std::string two = chunked("5\r\nhello\r\n0\r\n\r\n") + "GET /2 HTTP/1.1\r\nHost: a\r\n\r\n";
   const Outcome outcome = play_in_all_ways(strict(), two);
-  EXPECT_EQ(outcome.read, "#1 POST http://a.test /p\nbody hello\nend\n#3 GET http://a /2\nend\n");
+  EXPECT_EQ(outcome.read, "POST http://a.test /p\nbody hello\nend\n#3 GET http://a /2\n#3 end\n");
   EXPECT_EQ(
       outcome.written,
       "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/h1_transcript.h"
+#include "tests/support/transcript.h"
 
 namespace damper::http {
 namespace {
@@ -62,7 +62,7 @@ TEST(H1ServerCodec, TheNextRequestStaysInTheCallersBuffer) {
   EXPECT_TRUE(open.codec.idle());
   EXPECT_TRUE(open.codec.receive(open.in, open.sink));
   EXPECT_EQ(open.sink.transcript.text(),
-            "#1 GET http://a.test /\nend\n#3 GET http://a.test / x=2;\nend\n");
+            "GET http://a.test /\nend\n#3 GET http://a.test / x=2;\n#3 end\n");
 }
 
 TEST(H1ServerCodec, HalfAHeadIsNotIdleButAnEmptyLineIs) {
@@ -162,7 +162,7 @@ TEST(H1ServerCodec, AnAnswerBeforeTheRequestIsCompleteEndsTheConnection) {
   EXPECT_TRUE(open.codec.finished());
   open.receive("rest!GET /2 HTTP/1.1\r\nHost: a\r\n\r\n");
   EXPECT_TRUE(open.in.empty());
-  EXPECT_EQ(open.sink.transcript.text(), "#1 POST http://a / length 9\nbody part");
+  EXPECT_EQ(open.sink.transcript.text(), "POST http://a / length 9\nbody part");
 }
 
 TEST(H1ServerCodec, AResponseThatEndsShortOfItsLengthEndsTheConnection) {
@@ -205,7 +205,7 @@ TEST(H1ServerCodec, GoAwayEndsAnIdleConnectionAtOnceAndABusyOneWithItsAnswer) {
   EXPECT_NE(busy.written().find("connection: close"), std::string::npos);
   EXPECT_TRUE(busy.codec.finished());
   EXPECT_TRUE(busy.codec.receive(busy.in, busy.sink));
-  EXPECT_EQ(busy.sink.transcript.text(), "#1 GET http://a.test /\nend\n");
+  EXPECT_EQ(busy.sink.transcript.text(), "GET http://a.test /\nend\n");
 }
 
 TEST(H1ServerCodec, GoAwayWaitsForAHeadThatIsHalfRead) {
@@ -213,7 +213,7 @@ TEST(H1ServerCodec, GoAwayWaitsForAHeadThatIsHalfRead) {
   open.codec.go_away();
   EXPECT_FALSE(open.codec.finished());
   open.receive("TP/1.1\r\nHost: a\r\n\r\n");
-  EXPECT_EQ(open.sink.transcript.text(), "#1 GET http://a /\nend\n");
+  EXPECT_EQ(open.sink.transcript.text(), "GET http://a /\nend\n");
 }
 
 TEST(H1ServerCodec, AfterAn101BytesPassRawBothWays) {
@@ -229,7 +229,7 @@ TEST(H1ServerCodec, AfterAn101BytesPassRawBothWays) {
   open.send_body("raw", false);
   EXPECT_EQ(open.written(), "raw");
   EXPECT_EQ(open.sink.transcript.text(),
-            "#1 GET http://a.test / upgrade websocket\nend\nbody early late");
+            "GET http://a.test / upgrade websocket\nend\nbody early late");
   EXPECT_FALSE(open.codec.finished());
   open.send_body("last", true);
   EXPECT_EQ(open.written(), "last");
