@@ -88,6 +88,12 @@ bool H2End::wait_for_head(http::StreamId id) {
   return !at(id).start_line.empty();
 }
 
+std::optional<http::Reset> H2End::wait_for_reset(http::StreamId id) {
+  while (!at(id).reset && pump()) {
+  }
+  return at(id).reset;
+}
+
 std::string H2End::read_some(http::StreamId id) {
   while (at(id).body.empty() && !at(id).ended() && pump()) {
   }
@@ -112,7 +118,16 @@ void H2End::add_body(http::StreamId id, Buffer& body, bool end) {
   H2Message& message = at(id);
   message.body += body.to_string();
   message.complete = end;
-  if (!shut_.contains(id)) consumed(id, body.size());
+  if (const auto shut = held_back_.find(id); shut != held_back_.end()) {
+    shut->second += body.size();
+  } else {
+    consumed(id, body.size());
+  }
+}
+
+void H2End::open_again(http::StreamId id) {
+  if (const auto shut = held_back_.extract(id)) consumed(id, shut.mapped());
+  flush();
 }
 
 void H2End::add_trailers(http::StreamId id, const http::Fields& fields) {

@@ -37,9 +37,11 @@ class H2End {
   // Until the stream ends, the connection does, or nothing comes for ten seconds.
   const H2Message& wait(http::StreamId id);
   bool wait_for_head(http::StreamId id);
-  std::string read_some(http::StreamId id);  // of its body; empty: it has ended
-  // From now on its window stays shut once it is full.
-  void keep_shut(http::StreamId id) { shut_.insert_or_assign(id, true); }
+  std::optional<http::Reset> wait_for_reset(http::StreamId id);  // even of a whole message
+  std::string read_some(http::StreamId id);                      // of its body; empty: it has ended
+  // Its window stays shut once it is full, until it is opened again.
+  void keep_shut(http::StreamId id) { held_back_.emplace(id, 0); }
+  void open_again(http::StreamId id);
 
   bool send_raw(std::string_view bytes);  // after whatever waits to be sent
   bool flush();
@@ -63,7 +65,7 @@ class H2End {
  private:
   WireConnection& connection_;
   Buffer in_;
-  std::map<http::StreamId, bool> shut_;
+  std::map<http::StreamId, std::size_t> held_back_;  // bytes of streams kept shut
 };
 
 class H2Client final : public H2End, private http::ClientSink {
