@@ -256,11 +256,11 @@ void H2Server::finish(http::StreamId id) {
   whole_.push_back(id);
 }
 
-ScriptedUpstream::Script h2_script(H2Handler handler, config::Http2Options http2) {
-  return [handler = std::move(handler), http2](ScriptedUpstream& self, WireConnection& connection,
-                                               int number) {
+ScriptedUpstream::Script h2_script(H2Answerer answerer, config::Http2Options http2) {
+  return [answerer = std::move(answerer), http2](ScriptedUpstream& self, WireConnection& connection,
+                                                 int number) {
     H2Server server(self, connection, http2);
-    while (const auto request = server.receive()) handler(server, *request, number);
+    while (const auto request = server.receive()) answerer(server, *request, number);
     server.flush();
   };
 }

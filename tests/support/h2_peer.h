@@ -124,8 +124,8 @@ class H2Server final : public H2End, private http::ServerSink {
 };
 
 // What an upstream does with each request; `connection` counts from 0.
-using H2Handler = std::function<void(H2Server& server, const H2Message& request, int connection)>;
-ScriptedUpstream::Script h2_script(H2Handler handler, config::Http2Options http2 = {});
+using H2Answerer = std::function<void(H2Server& server, const H2Message& request, int connection)>;
+ScriptedUpstream::Script h2_script(H2Answerer answerer, config::Http2Options http2 = {});
 
 WireMessage request(const std::string& method, const std::string& target = "/",
                     const std::string& body = "");
