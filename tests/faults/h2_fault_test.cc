@@ -5,6 +5,7 @@
 
 #include "tests/support/gauges.h"
 #include "tests/support/h2_peer.h"
+#include "tests/support/h2_wire.h"
 
 namespace damper::tests {
 namespace {
@@ -21,16 +22,16 @@ struct Frame {
 // A response of all kinds of frames; HPACK by hand (RFC 7541 §6): `:status: 200`, two literals.
 const std::vector<Frame>& frames() {
   static const std::vector<Frame> all = {
-      {"SETTINGS", h2_frame(NGHTTP2_SETTINGS, 0, 0, std::string("\0\3\0\0\0\x64", 6))},
+      {"SETTINGS", h2::frame(NGHTTP2_SETTINGS, 0, 0, std::string("\0\3\0\0\0\x64", 6))},
       {"HEADERS",
-       h2_frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, kId, std::string("\x88\0\3x-a\1b", 8))},
-      {"DATA", h2_frame(NGHTTP2_DATA, 0, kId, kBody.substr(0, 6))},
-      {"PING", h2_frame(NGHTTP2_PING, 0, 0, "12345678")},
-      {"WINDOW_UPDATE", h2_frame(NGHTTP2_WINDOW_UPDATE, 0, kId, std::string("\0\0\1\0", 4))},
-      {"unknown", h2_frame(kUnknownType, 0, kId, "whatever")},
-      {"DATA again", h2_frame(NGHTTP2_DATA, 0, kId, kBody.substr(6))},
-      {"trailers", h2_frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM,
-                            kId, std::string("\0\5x-sum\1z", 9))},
+       h2::frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, kId, std::string("\x88\0\3x-a\1b", 8))},
+      {"DATA", h2::frame(NGHTTP2_DATA, 0, kId, kBody.substr(0, 6))},
+      {"PING", h2::frame(NGHTTP2_PING, 0, 0, "12345678")},
+      {"WINDOW_UPDATE", h2::frame(NGHTTP2_WINDOW_UPDATE, 0, kId, std::string("\0\0\1\0", 4))},
+      {"unknown", h2::frame(kUnknownType, 0, kId, "whatever")},
+      {"DATA again", h2::frame(NGHTTP2_DATA, 0, kId, kBody.substr(6))},
+      {"trailers", h2::frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM,
+                             kId, std::string("\0\5x-sum\1z", 9))},
   };
   return all;
 }
@@ -44,10 +45,10 @@ std::string whole_response() {
 const std::vector<Frame>& endings() {
   static const std::vector<Frame> all = {
       {"close", ""},
-      {"RST_STREAM", h2_frame(NGHTTP2_RST_STREAM, 0, kId, std::string("\0\0\0\x8", 4))},
-      {"GOAWAY of all", h2_goaway(kId, NGHTTP2_NO_ERROR)},
-      {"GOAWAY of none", h2_goaway(0, NGHTTP2_NO_ERROR)},
-      {"GOAWAY with an error", h2_goaway(0, NGHTTP2_INTERNAL_ERROR)},
+      {"RST_STREAM", h2::frame(NGHTTP2_RST_STREAM, 0, kId, std::string("\0\0\0\x8", 4))},
+      {"GOAWAY of all", h2::goaway(kId, NGHTTP2_NO_ERROR)},
+      {"GOAWAY of none", h2::goaway(0, NGHTTP2_NO_ERROR)},
+      {"GOAWAY with an error", h2::goaway(0, NGHTTP2_INTERNAL_ERROR)},
       {"garbage", std::string(100, '\xff')},
   };
   return all;

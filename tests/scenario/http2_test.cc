@@ -5,6 +5,7 @@
 
 #include "tests/support/gauges.h"
 #include "tests/support/h2_peer.h"
+#include "tests/support/h2_wire.h"
 #include "tests/support/log_file.h"
 
 namespace damper::tests {
@@ -18,8 +19,9 @@ TEST(Http2Preface, MayComeInAnyTwoParts) {
   ScriptedUpstream upstream(always(http_response(200, "fine")));
   RunningProxy proxy(one_route(upstream.endpoint()));
   // SETTINGS, then HEADERS of GET / in indexed fields (RFC 7541 appendix A), authority "a".
-  const std::string rest = h2_frame(NGHTTP2_SETTINGS, 0, 0) +
-                           h2_frame(NGHTTP2_HEADERS, 5, 1, std::string("\x82\x86\x84\x41\x01\x61"));
+  const std::string rest =
+      h2::frame(NGHTTP2_SETTINGS, 0, 0) +
+      h2::frame(NGHTTP2_HEADERS, 5, 1, std::string("\x82\x86\x84\x41\x01\x61"));
   for (std::size_t n = 1; n <= kPreface.size(); ++n) {
     WireConnection client = proxy.connect();
     client.send(kPreface.substr(0, n));

@@ -4,6 +4,7 @@
 
 #include "tests/support/gauges.h"
 #include "tests/support/h2_peer.h"
+#include "tests/support/h2_wire.h"
 #include "tests/support/log_file.h"
 
 namespace damper::tests {
@@ -99,7 +100,7 @@ TEST(Http2Reset, OfAnAnswerThatHasBegunResetsTheClientsStream) {
 // Refuses the first request by a GOAWAY with a last id below it.
 ScriptedUpstream::Script goes_away_first(std::uint32_t error_code) {
   return fails_first([error_code](ScriptedUpstream&, H2Server& server, const H2Message&) {
-    server.send_raw(h2_goaway(0, error_code));
+    server.send_raw(h2::goaway(0, error_code));
   });
 }
 
@@ -133,7 +134,7 @@ TEST(Http2GoAway, WithoutAPolicyIsA503) {
 TEST(Http2GoAway, ThatIsGracefulLetsRunningStreamsEnd) {
   ScriptedUpstream upstream(
       fails_first([](ScriptedUpstream& self, H2Server& server, const H2Message& request) {
-        server.send_raw(h2_goaway(request.id, kNoError));
+        server.send_raw(h2::goaway(request.id, kNoError));
         server.answer(request.id, response(200, "half "), false);
         EXPECT_TRUE(self.wait_for_requests(2));  // on another connection
         server.send_body(request.id, "and half", true);

@@ -5,10 +5,6 @@
 namespace damper::tests {
 namespace {
 
-void number(std::string& out, std::uint32_t value, int bytes) {
-  for (int i = bytes - 1; i >= 0; --i) out += static_cast<char>(value >> (8 * i) & 0xff);
-}
-
 http::Fields fields_of(const std::vector<std::pair<std::string, std::string>>& all) {
   http::Fields out;
   for (const auto& [name, value] : all) {
@@ -34,22 +30,6 @@ bool is_head_only(const WireMessage& message) {
 }
 
 }  // namespace
-
-std::string h2_frame(std::uint8_t type, std::uint8_t flags, http::StreamId id,
-                     std::string_view payload) {
-  std::string out;
-  number(out, static_cast<std::uint32_t>(payload.size()), 3);
-  out += {static_cast<char>(type), static_cast<char>(flags)};
-  number(out, static_cast<std::uint32_t>(id), 4);
-  return out.append(payload);
-}
-
-std::string h2_goaway(http::StreamId last, std::uint32_t error_code) {
-  std::string payload;
-  number(payload, static_cast<std::uint32_t>(last), 4);
-  number(payload, error_code, 4);
-  return h2_frame(NGHTTP2_GOAWAY, 0, 0, payload);
-}
 
 // --- Both ----------------------------------------------------------------------------------------
 

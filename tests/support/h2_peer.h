@@ -24,10 +24,6 @@ struct H2Message : WireMessage {
   bool ended() const { return complete || reset; }
 };
 
-std::string h2_frame(std::uint8_t type, std::uint8_t flags, http::StreamId id,
-                     std::string_view payload = {});
-std::string h2_goaway(http::StreamId last, std::uint32_t error_code);
-
 class H2End {
  public:
   virtual ~H2End() = default;
