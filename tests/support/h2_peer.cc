@@ -5,10 +5,6 @@
 namespace damper::tests {
 namespace {
 
-void number(std::string& out, std::uint32_t value, int bytes) {
-  for (int i = bytes - 1; i >= 0; --i) out += static_cast<char>(value >> (8 * i) & 0xff);
-}
-
 http::Fields fields_of(const std::vector<std::pair<std::string, std::string>>& all) {
   http::Fields out;
   for (const auto& [name, value] : all) {
@@ -34,22 +30,6 @@ bool is_head_only(const WireMessage& message) {
 }
 
 }  // namespace
-
-std::string h2_frame(std::uint8_t type, std::uint8_t flags, http::StreamId id,
-                     std::string_view payload) {
-  std::string out;
-  number(out, static_cast<std::uint32_t>(payload.size()), 3);
-  out += {static_cast<char>(type), static_cast<char>(flags)};
-  number(out, static_cast<std::uint32_t>(id), 4);
-  return out.append(payload);
-}
-
-std::string h2_goaway(http::StreamId last, std::uint32_t error_code) {
-  std::string payload;
-  number(payload, static_cast<std::uint32_t>(last), 4);
-  number(payload, error_code, 4);
-  return h2_frame(NGHTTP2_GOAWAY, 0, 0, payload);
-}
 
 // --- Both ----------------------------------------------------------------------------------------
 
@@ -88,6 +68,12 @@ bool H2End::wait_for_head(http::StreamId id) {
   return !at(id).start_line.empty();
 }
 
+std::optional<http::Reset> H2End::wait_for_reset(http::StreamId id) {
+  while (!at(id).reset && pump()) {
+  }
+  return at(id).reset;
+}
+
 std::string H2End::read_some(http::StreamId id) {
   while (at(id).body.empty() && !at(id).ended() && pump()) {
   }
@@ -112,7 +98,16 @@ void H2End::add_body(http::StreamId id, Buffer& body, bool end) {
   H2Message& message = at(id);
   message.body += body.to_string();
   message.complete = end;
-  if (!shut_.contains(id)) consumed(id, body.size());
+  if (const auto shut = held_back_.find(id); shut != held_back_.end()) {
+    shut->second += body.size();
+  } else {
+    consumed(id, body.size());
+  }
+}
+
+void H2End::open_again(http::StreamId id) {
+  if (const auto shut = held_back_.extract(id)) consumed(id, shut.mapped());
+  flush();
 }
 
 void H2End::add_trailers(http::StreamId id, const http::Fields& fields) {
@@ -241,11 +236,11 @@ void H2Server::finish(http::StreamId id) {
   whole_.push_back(id);
 }
 
-ScriptedUpstream::Script h2_script(H2Handler handler, config::Http2Options http2) {
-  return [handler = std::move(handler), http2](ScriptedUpstream& self, WireConnection& connection,
-                                               int number) {
+ScriptedUpstream::Script h2_script(H2Answerer answerer, config::Http2Options http2) {
+  return [answerer = std::move(answerer), http2](ScriptedUpstream& self, WireConnection& connection,
+                                                 int number) {
     H2Server server(self, connection, http2);
-    while (const auto request = server.receive()) handler(server, *request, number);
+    while (const auto request = server.receive()) answerer(server, *request, number);
     server.flush();
   };
 }

@@ -24,10 +24,6 @@ struct H2Message : WireMessage {
   bool ended() const { return complete || reset; }
 };
 
-std::string h2_frame(std::uint8_t type, std::uint8_t flags, http::StreamId id,
-                     std::string_view payload = {});
-std::string h2_goaway(http::StreamId last, std::uint32_t error_code);
-
 class H2End {
  public:
   virtual ~H2End() = default;
@@ -37,9 +33,11 @@ class H2End {
   // Until the stream ends, the connection does, or nothing comes for ten seconds.
   const H2Message& wait(http::StreamId id);
   bool wait_for_head(http::StreamId id);
-  std::string read_some(http::StreamId id);  // of its body; empty: it has ended
-  // From now on its window stays shut once it is full.
-  void keep_shut(http::StreamId id) { shut_.insert_or_assign(id, true); }
+  std::optional<http::Reset> wait_for_reset(http::StreamId id);  // even of a whole message
+  std::string read_some(http::StreamId id);                      // of its body; empty: it has ended
+  // Its window stays shut once it is full, until it is opened again.
+  void keep_shut(http::StreamId id) { held_back_.emplace(id, 0); }
+  void open_again(http::StreamId id);
 
   bool send_raw(std::string_view bytes);  // after whatever waits to be sent
   bool flush();
@@ -63,7 +61,7 @@ class H2End {
  private:
   WireConnection& connection_;
   Buffer in_;
-  std::map<http::StreamId, bool> shut_;
+  std::map<http::StreamId, std::size_t> held_back_;  // bytes of streams kept shut
 };
 
 class H2Client final : public H2End, private http::ClientSink {
@@ -122,8 +120,8 @@ class H2Server final : public H2End, private http::ServerSink {
 };
 
 // What an upstream does with each request; `connection` counts from 0.
-using H2Handler = std::function<void(H2Server& server, const H2Message& request, int connection)>;
-ScriptedUpstream::Script h2_script(H2Handler handler, config::Http2Options http2 = {});
+using H2Answerer = std::function<void(H2Server& server, const H2Message& request, int connection)>;
+ScriptedUpstream::Script h2_script(H2Answerer answerer, config::Http2Options http2 = {});
 
 WireMessage request(const std::string& method, const std::string& target = "/",
                     const std::string& body = "");
