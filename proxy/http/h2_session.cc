@@ -235,7 +235,7 @@ void Session::respond(StreamId id, const ResponseHead& head, bool end) {
   const nghttp2_data_provider body = Callbacks::body_of(*stream);
   nghttp2_submit_response(raw(), id, block.begin(), block.size(), end ? nullptr : &body);
   if (head.status != 101) {
-    stream->tunnel = false;
+    stream->deaf = stream->tunnel;
     stream->early.reset();
   } else if (stream->early || stream->peer_ended) {
     reports_.push_back({id, std::nullopt});
@@ -452,7 +452,7 @@ int Session::on_frame(const nghttp2_frame& frame) {
       break;
     case NGHTTP2_DATA:
       if (stream && ends) stream->peer_ended = true;
-      if (!stream || stream->left || waits_for_tunnel(*stream)) break;
+      if (!stream || stream->left || stream->deaf || waits_for_tunnel(*stream)) break;
       chunk_of_ = stream->id;
       deliver_chunk(ends);
       if (ends) peer_ended(*stream);
@@ -499,7 +499,7 @@ void Session::on_goaway(const nghttp2_goaway& frame) {
 int Session::on_data(StreamId id, const std::uint8_t* data, std::size_t n) {
   nghttp2_session_consume_connection(raw(), n);
   Stream* stream = find(id);
-  if (!stream || stream->left) return 0;
+  if (!stream || stream->left || stream->deaf) return 0;
   const auto offset =
       static_cast<std::size_t>(reinterpret_cast<const char*>(data) - in_->front().data());
   if (waits_for_tunnel(*stream)) {

@@ -84,6 +84,7 @@ class Session {
     std::unique_ptr<Buffer> early;  // of the peer's, for a tunnel that does not stand yet
     std::unique_ptr<Fields> trailers;
     bool tunnel = false;
+    bool deaf = false;     // a tunnel that was refused: its bytes are no body
     bool started = false;  // our head is with nghttp2
     bool head_sent = false;
     bool out_complete = false;

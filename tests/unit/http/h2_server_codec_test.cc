@@ -118,6 +118,22 @@ TEST_P(H2ServerCodecReads, WhatATunnelSendsEarlyOnceItIsGranted) {
   EXPECT_TRUE(server.codec.idle());
 }
 
+TEST_P(H2ServerCodecReads, NothingFromATunnelThatIsRefused) {
+  Server server(GetParam(), {.http2 = {.allow_connect = true}});
+  server.receive(wire::headers(1,
+                               {{":method", "CONNECT"},
+                                {":protocol", "websocket"},
+                                {":scheme", "http"},
+                                {":authority", "a.test"},
+                                {":path", "/chat"}},
+                               false) +
+                 wire::data(1, "early ", false));
+  EXPECT_EQ(server.read(), "GET http://a.test /chat upgrade websocket\nend\n");
+  server.codec.send_head(1, response(403), false);
+  server.receive(wire::data(1, "bird", true));
+  EXPECT_EQ(server.read(), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Cuts, H2ServerCodecReads, ::testing::Values(1, 7, kWhole));
 
 TEST(H2ServerCodec, AnnouncesItsLimitsFirst) {
