@@ -53,6 +53,7 @@ HostPool::~HostPool() {
 void HostPool::acquire(PoolUser& user) {
   while (waiting_.empty() && !ready_.empty()) {
     http::ClientConnection& connection = take_ready();
+    if (!connection.can_open()) continue;
     if (!worn_out(connection)) return give(connection, user);
     if (connection.idle()) connection.close({Errc::kClosed, Side::kLocal, "too old"});
   }
@@ -182,9 +183,14 @@ void HostPool::make_ready(http::ClientConnection& connection) {
 
 void HostPool::on_retired(http::ClientConnection& connection) {
   know_limit(connections_.at(&connection));
+  make_unready(connection);
+  open_for_waiting();
+}
+
+void HostPool::make_unready(http::ClientConnection& connection) {
+  if (!connection.ready()) return;
   connection.set_ready(false);
   std::erase(ready_, &connection);
-  open_for_waiting();
 }
 
 http::ClientConnection& HostPool::take_ready() {
@@ -196,7 +202,8 @@ http::ClientConnection& HostPool::take_ready() {
 
 void HostPool::give(http::ClientConnection& connection, PoolUser& user) {
   user.on_connection(connection);
-  if (connection.multiplexed() && connection.can_open()) make_ready(connection);
+  if (!connection.multiplexed()) return;
+  connection.can_open() ? make_ready(connection) : make_unready(connection);
 }
 
 // It has just answered, and the upstream's FIN may come right behind the answer: who waits gets it
@@ -211,6 +218,7 @@ Duration HostPool::settling_time() const {
 void HostPool::serve_waiting() {
   while (!waiting_.empty() && !ready_.empty()) {
     http::ClientConnection& connection = take_ready();
+    if (!connection.can_open()) continue;
     if (!connection.multiplexed() && !connection.looks_alive()) {
       connection.close({Errc::kClosed, Side::kUpstream, "closed by the upstream"});
       continue;
@@ -252,7 +260,7 @@ void HostPool::on_idle_timeout(http::ClientConnection& connection) {
 }
 
 void HostPool::on_closed(http::ClientConnection& connection, const Error& why) {
-  std::erase(ready_, &connection);
+  make_unready(connection);
   count_close(connection, why);
   if (connection.lost_race()) last_race_ = worker_.loop.now();
   auto entry = connections_.extract(&connection);

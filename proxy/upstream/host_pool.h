@@ -67,6 +67,7 @@ class HostPool final : public Pool, private http::ClientConnection::Owner {
   void choose_protocol(http::ClientConnection& connection);
   void know_limit(Entry& entry);
   void make_ready(http::ClientConnection& connection);
+  void make_unready(http::ClientConnection& connection);
   http::ClientConnection& take_ready();
   void give(http::ClientConnection& connection, PoolUser& user);
   void hand_over(http::ClientConnection& connection);  // to the longest waiting
@@ -86,7 +87,8 @@ class HostPool final : public Pool, private http::ClientConnection::Owner {
   const std::string server_name_;  // auto_sni: the host that the requests are for
   std::unordered_map<http::ClientConnection*, Entry> connections_;
   // Those with room. The last used at the end: it is taken first. While somebody waits they are for
-  // serve_waiting().
+  // serve_waiting(). One may lose its room unasked, by a GOAWAY or lower SETTINGS: who takes it
+  // asks can_open().
   std::vector<http::ClientConnection*> ready_;
   std::deque<Waiting> waiting_;
   std::unique_ptr<event::Timer> next_turn_;

@@ -10,23 +10,31 @@ CASES = """
     cancel_after_begin cancel_after_first_response status_code_and_message special_status_message custom_metadata
     unimplemented_method unimplemented_service""".split()
 
+# Its deadline is 1 ms. The service, for which it has run out as well, may break the stream off before the client gives
+# up, and then the client hears of a broken stream instead: tried again when nothing else fails.
+RACE = "timeout_on_sleeping_server"
+
 
 class Interop(lab.LabTest):
     def service(self, certificate=None):
         options = ["-cert", certificate.cert, "-key", certificate.key] if certificate else []
         return self.server(lab.go_program("peer"), "serve", "-port", "{port}", *options)
 
-    def failed_cases(self, port, certificate=None):
+    def failed_cases(self, port, certificate=None, cases=CASES):
         """The names of the cases that fail, each with what the client says about it."""
-        options = ["--use_tls", f"--ca_file={certificate.cert}", "--server_host_override=localhost"] if certificate else []
+        options = ["--use_tls", "--use_test_ca", f"--ca_file={certificate.cert}",
+                   "--server_host_override=localhost"] if certificate else []
         runs = {case: subprocess.Popen(
             [lab.go_program("client"), "--server_host=127.0.0.1", f"--server_port={port}", f"--test_case={case}", *options],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for case in CASES}
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for case in cases}
         texts = {case: run.communicate(timeout=60)[1] for case, run in runs.items()}
         return {case: texts[case] for case, run in runs.items() if run.returncode != 0}
 
     def judge(self, proxy, certificate=None):
         failed = self.failed_cases(proxy.port, certificate)
+        for _ in range(5):
+            if list(failed) == [RACE]:
+                failed = self.failed_cases(proxy.port, certificate, [RACE])
         self.assertFalse(failed, "\n".join(f"{case}: {text}" for case, text in failed.items()))
         self.assertGreaterEqual(proxy.counters()["cluster.next.upstream_rq_total"], len(CASES))
 

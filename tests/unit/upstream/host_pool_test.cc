@@ -369,5 +369,40 @@ TEST(HostPool, CountsWhoEndedAConnection) {
   EXPECT_EQ(bench.count(stats.upstream_cx_destroy), 3u);
 }
 
+config::Cluster http2() { return {.name = "app", .http = config::UpstreamHttp::kHttp2}; }
+
+// SETTINGS_MAX_CONCURRENT_STREAMS.
+std::string streams_limit(char n) { return std::string("\0\0\6\4\0\0\0\0\0\0\3\0\0\0", 14) + n; }
+
+TEST(HostPool, AConnectionThatIsFullIsNotTaken) {
+  Bench bench(http2());
+  for (const char* name : {"a", "b", "c"}) bench.acquire(name);
+  EXPECT_EQ(bench.turn(), (Log{"a on 1"}));
+  EXPECT_EQ(bench.answer(bench.accept(), streams_limit(3)), (Log{"b on 1", "c on 1"}));
+  bench.acquire("d");
+  EXPECT_EQ(bench.turn(), (Log{"d on 2"}));
+}
+
+TEST(HostPool, AConnectionThatIsFullStandsInNobodysWay) {
+  Bench bench(http2());
+  for (const char* name : {"a", "b", "c", "d"}) bench.acquire(name);
+  EXPECT_EQ(bench.turn(), (Log{"a on 1"}));
+  EXPECT_EQ(bench.answer(bench.accept(), streams_limit(3)), (Log{"b on 1", "c on 1"}));
+  EXPECT_EQ(bench.turn(), (Log{"d on 2"}));
+}
+
+TEST(HostPool, AConnectionIsNotTakenInTheTurnOfItsGoaway) {
+  Bench bench(http2());
+  User& first = bench.acquire("a");
+  first.then = [&bench] { bench.acquire("b"); };
+  bench.turn();
+  tests::Peer& peer = bench.accept();
+  bench.answer(peer, streams_limit(2));
+  const std::string goaway("\0\0\x08\7\0\0\0\0\0\0\0\0\1\0\0\0\0", 17);
+  const std::string answer("\0\0\1\1\4\0\0\0\1\x88\0\0\0\0\1\0\0\0\1", 19);
+  EXPECT_EQ(bench.answer(peer, goaway + answer), (Log{"a answered"}));
+  EXPECT_EQ(bench.turn(), (Log{"b on 2"}));
+}
+
 }  // namespace
 }  // namespace damper::upstream
