@@ -39,6 +39,7 @@ void H2ServerCodec::on_trailers(StreamId id, h2::Block&& block) {
 void H2ServerCodec::on_reset(StreamId id, Reset why) { sink_->on_request_reset(id, why); }
 
 void H2ServerCodec::refuse(StreamId id, const h2::Block::Refusal& refusal) {
+  session_.ignore(id);
   sink_->on_bad_request(id, refusal.status, h1::to_error(refusal, Side::kDownstream));
 }
 

@@ -179,6 +179,10 @@ bool Session::is_tunnel(StreamId id) const {
   return stream && stream->tunnel;
 }
 
+void Session::ignore(StreamId id) {
+  if (Stream* stream = find(id)) stream->deaf = true;
+}
+
 void Session::set_tunnel(StreamId id) {
   if (Stream* stream = find(id)) stream->tunnel = true;
 }
@@ -235,7 +239,7 @@ void Session::respond(StreamId id, const ResponseHead& head, bool end) {
   const nghttp2_data_provider body = Callbacks::body_of(*stream);
   nghttp2_submit_response(raw(), id, block.begin(), block.size(), end ? nullptr : &body);
   if (head.status != 101) {
-    stream->deaf = stream->tunnel;
+    stream->deaf = stream->deaf || stream->tunnel;  // a refused tunnel's bytes are no body
     stream->early.reset();
   } else if (stream->early || stream->peer_ended) {
     reports_.push_back({id, std::nullopt});
@@ -476,7 +480,7 @@ int Session::on_frame(const nghttp2_frame& frame) {
 
 void Session::on_block(Stream& stream, Block&& block, bool end) {
   stream.peer_ended = end;
-  if (stream.left) return;
+  if (stream.left || stream.deaf) return;
   if (stream.head_seen) {
     owner_.on_trailers(stream.id, std::move(block));
   } else {

@@ -74,6 +74,7 @@ class Session {
   bool may_open() const;               // client: no GOAWAY, and ids are left
   std::uint32_t peer_max_streams() const;
   bool is_tunnel(StreamId id) const;  // it asked for an upgrade (RFC 8441)
+  void ignore(StreamId id);           // nothing more is reported but its reset
   void set_tunnel(StreamId id);       // server: what comes waits until a 101 has been sent
   bool head_sent(StreamId id) const;
 
@@ -84,7 +85,7 @@ class Session {
     std::unique_ptr<Buffer> early;  // of the peer's, for a tunnel that does not stand yet
     std::unique_ptr<Fields> trailers;
     bool tunnel = false;
-    bool deaf = false;     // a tunnel that was refused: its bytes are no body
+    bool deaf = false;     // what still comes is dropped
     bool started = false;  // our head is with nghttp2
     bool head_sent = false;
     bool out_complete = false;

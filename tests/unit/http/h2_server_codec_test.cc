@@ -134,6 +134,16 @@ TEST_P(H2ServerCodecReads, NothingFromATunnelThatIsRefused) {
   EXPECT_EQ(server.read(), "");
 }
 
+TEST_P(H2ServerCodecReads, NothingMoreOfWhatItHasRefused) {
+  Server server(GetParam(), {});
+  server.receive(
+      wire::headers(
+          1, {{":method", "POST"}, {":scheme", "http"}, {":authority", "a@b"}, {":path", "/"}},
+          false) +
+      wire::data(1, "body", true));
+  EXPECT_EQ(server.read(), "bad 400 http2.invalid_authority\n");
+}
+
 INSTANTIATE_TEST_SUITE_P(Cuts, H2ServerCodecReads, ::testing::Values(1, 7, kWhole));
 
 TEST(H2ServerCodec, AnnouncesItsLimitsFirst) {
