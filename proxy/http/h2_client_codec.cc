@@ -26,6 +26,7 @@ Status H2ClientCodec::on_eof(ClientSink&) {
 void H2ClientCodec::on_head(StreamId id, h2::Block&& block, bool end) {
   if (block.refusal()) return refuse(id);
   ResponseHead head = block.to_response(session_.is_tunnel(id) ? "websocket" : "");
+  if (head.status < 100) return refuse(id);
   if (head.status < 200 && head.status != 101) return sink_->on_interim(id, std::move(head));
   sink_->on_response_head(id, std::move(head), end);
 }

@@ -10,6 +10,7 @@ constexpr Fault kEmptyFrames{NGHTTP2_ENHANCE_YOUR_CALM, "http2.inbound_empty_fra
 constexpr Fault kPriorityFrames{NGHTTP2_ENHANCE_YOUR_CALM, "http2.inbound_priority_frames_flood"};
 constexpr Fault kWindowUpdates{NGHTTP2_ENHANCE_YOUR_CALM,
                                "http2.inbound_window_update_frames_flood"};
+constexpr Fault kResets{NGHTTP2_ENHANCE_YOUR_CALM, "http2.early_resets_flood"};
 constexpr Fault kBadPriority{NGHTTP2_PROTOCOL_ERROR, "http2.bad_priority"};
 constexpr Fault kIdGoesBack{NGHTTP2_PROTOCOL_ERROR, "http2.stream_id_goes_back"};
 constexpr Fault kClosedStream{NGHTTP2_STREAM_CLOSED, "http2.frame_on_closed_stream"};
@@ -84,6 +85,12 @@ const Fault* FloodGuard::on_frame(const FrameHead& frame) {
     case FrameType::kGoaway: return nullptr;
   }
   return nullptr;  // of an extension: nghttp2 ignores it
+}
+
+// As Envoy counts: some hundreds are free, so that many calls may meet their deadline together.
+const Fault* FloodGuard::on_early_reset() {
+  constexpr std::uint64_t kFree = 500;
+  return 2 * ++early_resets_ > std::max(kFree, streams_) ? &kResets : nullptr;
 }
 
 void ClosedStreams::opened(StreamId id) {

@@ -72,6 +72,9 @@ class FloodGuard {
   explicit FloodGuard(const config::Http2Options& limits) : limits_(limits) {}
 
   const Fault* on_frame(const FrameHead& frame);  // null, or what there is too much of
+  // A client that resets most of what it asks for, before it is answered (rapid reset,
+  // CVE-2023-44487).
+  const Fault* on_early_reset();
   void stream_opened() { ++streams_; }
   void data_frame_sent() { ++data_frames_sent_; }
 
@@ -81,6 +84,7 @@ class FloodGuard {
   std::uint64_t data_frames_sent_ = 0;
   std::uint64_t priority_frames_ = 0;
   std::uint64_t window_updates_ = 0;
+  std::uint64_t early_resets_ = 0;
   std::uint32_t empty_frames_ = 0;  // in a row
 };
 

@@ -152,6 +152,7 @@ class Session {
   StreamId chunk_of_ = 0;
   Buffer* out_ = nullptr;
   std::optional<Error> failure_;
+  const Fault* reset_flood_ = nullptr;  // too many of the client's resets
   bool receiving_ = false;
   bool peer_settings_ = false;
   bool shut_ = false;

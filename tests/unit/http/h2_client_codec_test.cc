@@ -143,6 +143,13 @@ TEST(H2ClientCodec, AMalformedResponseIsReset) {
   }
 }
 
+TEST(H2ClientCodec, AStatusBelow100IsReset) {
+  Client client;
+  client.codec.send_head(get(), true);
+  client.receive(wire::headers(1, {{":status", "091"}}, false) + answer(1));
+  EXPECT_EQ(client.read(), "reset: protocol\n");
+}
+
 TEST(H2ClientCodec, AHeadThatIsTooLargeIsReset) {
   Client client({.max_head_bytes = 100});
   client.codec.send_head(get(), true);

@@ -440,7 +440,7 @@ INSTANTIATE_TEST_SUITE_P(
                "http2.outbound_control_flood"},
         Broken{"Settings", many(1'001, wire::settings()), "ENHANCE_YOUR_CALM",
                "http2.outbound_control_flood"},
-        Broken{"Resets", opened_and_reset(1'000), "INTERNAL_ERROR", "http2.INTERNAL_ERROR"},
+        Broken{"Resets", opened_and_reset(1'000), "ENHANCE_YOUR_CALM", "http2.early_resets_flood"},
         Broken{"Priorities", many(101, wire::priority(3, 1)), "ENHANCE_YOUR_CALM",
                "http2.inbound_priority_frames_flood"},
         Broken{"WindowUpdates", many(6, wire::window_update(0, 1)), "ENHANCE_YOUR_CALM",
