@@ -146,6 +146,7 @@ TEST(H2ClientCodec, AMalformedResponseIsReset) {
 TEST(H2ClientCodec, AStatusBelow100IsReset) {
   Client client;
   client.codec.send_head(get(), true);
+  client.written();
   client.receive(wire::headers(1, {{":status", "091"}}, false) + answer(1));
   EXPECT_EQ(client.read(), "reset: protocol\n");
 }
