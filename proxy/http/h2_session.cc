@@ -401,6 +401,7 @@ void Session::receive_frame(Buffer& in) {
   in_ = nullptr;
   deliver_chunk(false);
   if (reset_flood_) return terminate(*reset_flood_);
+  if (in.empty()) return;  // whoever was told has closed the connection
   if (taken == NGHTTP2_ERR_FLOODED) return terminate(kControlFlood);
   if (taken < 0) {
     return terminate({NGHTTP2_PROTOCOL_ERROR, nghttp2_strerror(static_cast<int>(taken))});

@@ -245,5 +245,20 @@ TEST(H2ClientConnection, AnIdleConnectionAnswersPings) {
   EXPECT_EQ(bench.said(), "PING ack 12345678\n");
 }
 
+TEST(H2ClientConnection, MayBeClosedWhileItsResponsesAreDelivered) {
+  Bench bench;
+  Log other_log;
+  NotingClientStream other(other_log);
+  bench.get();
+  bench.get_for(other);
+  bench.stream.body_hook = [&] {
+    bench.connection->close({Errc::kClosed, Side::kLocal, "enough"});
+  };
+  bench.hear(answer(1) + answer(3));
+  EXPECT_TRUE(bench.gone());
+  ASSERT_TRUE(other.failure);
+  EXPECT_EQ(other_log, Log{"failed: enough"});
+}
+
 }  // namespace
 }  // namespace damper::http

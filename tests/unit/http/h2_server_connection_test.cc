@@ -263,5 +263,14 @@ TEST(H2ServerConnection, AClientThatLeavesEndsAllItsStreams) {
                                "1 destroyed"}));
 }
 
+TEST(H2ServerConnection, MayBeClosedByAStreamWhileOthersArrive) {
+  Bench bench;
+  bench.on_complete = [&](StreamId id) {
+    if (id == 3) bench.connection->close({Errc::kClosed, Side::kLocal, "no more"});
+  };
+  bench.hear(get(1) + get(3) + get(5));
+  EXPECT_TRUE(bench.gone());
+}
+
 }  // namespace
 }  // namespace damper::http
