@@ -199,6 +199,25 @@ TEST(H2ClientConnection, AnAnswerBeforeTheEndOfTheRequestCancelsTheRest) {
   EXPECT_EQ(bench.said(), "RST_STREAM 1 CANCEL\n");
 }
 
+TEST(H2ClientConnection, ABrokenConnectionFailsAllItsStreamsAndSaysWhy) {
+  Bench bench;
+  Log other_log;
+  NotingClientStream other(other_log);
+  bench.get();
+  bench.get_for(other);
+  bench.said();
+  const Log log = bench.hear(data(0, "x", false));
+  for (const NotingClientStream* stream : {&bench.stream, &other}) {
+    ASSERT_TRUE(stream->failure);
+    EXPECT_EQ(stream->failure->code, Errc::kProtocol);
+    EXPECT_FALSE(stream->failure->stream_only);
+    EXPECT_FALSE(stream->failure->refused);
+  }
+  EXPECT_TRUE(bench.said().ends_with("PROTOCOL_ERROR\n"));
+  EXPECT_TRUE(bench.gone());
+  EXPECT_EQ(log.back(), "closed: http2.DATA: stream_id == 0");
+}
+
 TEST(H2ClientConnection, TheEndOfTheConnectionFailsAllItsStreams) {
   Bench bench;
   Log other_log;

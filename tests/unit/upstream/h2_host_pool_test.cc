@@ -197,6 +197,16 @@ TEST(H2HostPool, WhenItsHostLeavesStreamsEndBeforeTheirConnection) {
   EXPECT_TRUE(bench.pool->empty());
 }
 
+TEST(H2HostPool, ABrokenConnectionFailsItsStreamsAndWhoWaitsGetsAnother) {
+  PoolBench bench(http2({.max_connections = 1}));
+  for (const char* name : {"a", "b"}) bench.acquire(name);
+  bench.turn(2);
+  EXPECT_EQ(bench.answer(bench.accept(), "HTTP/1.1 400 Bad Request\r\n\r\n").front(), "a failed");
+  EXPECT_TRUE(tests::run_until(bench.worker.loop, [&] { return !bench.log.empty(); }));
+  EXPECT_EQ(bench.log, Log{"b on 2"});
+  EXPECT_EQ(bench.count(bench.state.stats.upstream_cx_protocol_error), 1u);
+}
+
 TEST(H2HostPool, APoolThatDiesFailsItsRequestsAndGivesBackItsPlaces) {
   PoolBench bench(http2({.max_connections = 1}));
   for (const char* name : {"a", "b", "c"}) bench.acquire(name);
