@@ -188,6 +188,11 @@ void Session::set_tunnel(StreamId id) {
   if (Stream* stream = find(id)) stream->tunnel = true;
 }
 
+bool Session::in_head() const {
+  return std::any_of(streams_.begin(), streams_.end(),
+                     [](const auto& stream) { return !stream->head_seen && !stream->left; });
+}
+
 bool Session::head_sent(StreamId id) const {
   const Stream* stream = find(id);
   return !stream || stream->head_sent;

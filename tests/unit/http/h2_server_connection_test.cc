@@ -193,6 +193,37 @@ TEST(H2ServerConnection, AWholePrefaceIsIdle) {
   EXPECT_EQ(bench.advance(1ns), Log{"idle timeout"});
 }
 
+TEST(H2ServerConnection, HalfAHeadIsTimedIfNothingElseRuns) {
+  const std::string head = get(1);
+  const std::string begin = tests::h2::frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_STREAM, 1, "");
+  for (const std::string& half : {head.substr(0, head.size() - 1), begin}) {
+    Bench bench;
+    bench.hear(half);
+    EXPECT_EQ(bench.advance(1s - 1ns), Log{});
+    EXPECT_EQ(bench.advance(1ns), (Log{"head timeout", "closed"}));
+  }
+}
+
+TEST(H2ServerConnection, ARequestThatIsNoneLeavesTheConnectionIdle) {
+  Bench bench;
+  bench.hear(get(1, {{"connection", "close"}}));
+  EXPECT_EQ(bench.said(), "RST_STREAM 1 PROTOCOL_ERROR\n");
+  EXPECT_EQ(bench.advance(10s - 1ns), Log{});
+  EXPECT_EQ(bench.advance(1ns), Log{"idle timeout"});
+}
+
+TEST(H2ServerConnection, AClientThatTakesItsAnswerSlowlyIsNotTimedAsInAHead) {
+  Bench bench;
+  bench.hear(tests::h2::settings({{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1}}) + get(1));
+  bench.answer(1);
+  bench.turn();
+  bench.hear(tests::h2::ping("12345678"));
+  EXPECT_EQ(bench.advance(5s), Log{});
+  bench.hear(tests::h2::window_update(1, 1));
+  EXPECT_TRUE(bench.said().ends_with("DATA 1 k end\n"));
+  EXPECT_EQ(bench.advance(4s), Log{});
+}
+
 TEST(H2ServerConnection, AClientThatLeavesItsWindowShutIsNotWaitedForForEver) {
   Bench bench;
   bench.hear(tests::h2::settings({{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1}}) + get(1));
