@@ -173,7 +173,8 @@ void ClientConnection::on_closed(const Error& why) {
   leave();
   keep_alive_.reset();
   fail_streams(why);
-  owner_.on_closed(*this, why);
+  const Error* broken = codec_->failure();  // its GOAWAY went out before the connection closed
+  owner_.on_closed(*this, broken ? *broken : why);
 }
 
 void ClientConnection::fail_streams(const Error& why) {

@@ -64,7 +64,9 @@ class ServerCodec {
   virtual std::size_t unsent_bytes(
       StreamId) const = 0;  // taken by send_* but not yet pulled (flow control)
 
-  virtual bool idle() const = 0;      // no stream is open and no message half read
+  virtual bool idle() const = 0;  // no stream is open and no message half read
+  // A head is half read; HTTP/2: or the client's preface.
+  virtual bool in_head() const { return !idle(); }
   virtual bool finished() const = 0;  // nothing more will be read: close when all is written
   // A response ends short in a way that only a broken connection can tell the client.
   virtual bool cut_response() const { return false; }

@@ -27,6 +27,7 @@ class H2ServerCodec final : public ServerCodec, private h2::Session::Owner {
   std::size_t unsent_bytes(StreamId id) const override { return session_.unsent_bytes(id); }
 
   bool idle() const override { return session_.empty() && session_.started(); }
+  bool in_head() const override { return !session_.started() || session_.in_head(); }
   bool finished() const override;
 
   bool multiplexes() const override { return true; }

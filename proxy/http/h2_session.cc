@@ -188,6 +188,11 @@ void Session::set_tunnel(StreamId id) {
   if (Stream* stream = find(id)) stream->tunnel = true;
 }
 
+bool Session::in_head() const {
+  return std::any_of(streams_.begin(), streams_.end(),
+                     [](const auto& stream) { return !stream->head_seen && !stream->left; });
+}
+
 bool Session::head_sent(StreamId id) const {
   const Stream* stream = find(id);
   return !stream || stream->head_sent;
@@ -401,6 +406,7 @@ void Session::receive_frame(Buffer& in) {
   in_ = nullptr;
   deliver_chunk(false);
   if (reset_flood_) return terminate(*reset_flood_);
+  if (in.empty()) return;  // whoever was told has closed the connection
   if (taken == NGHTTP2_ERR_FLOODED) return terminate(kControlFlood);
   if (taken < 0) {
     return terminate({NGHTTP2_PROTOCOL_ERROR, nghttp2_strerror(static_cast<int>(taken))});

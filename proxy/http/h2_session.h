@@ -68,6 +68,7 @@ class Session {
 
   bool empty() const { return streams_.empty(); }
   std::size_t streams() const { return streams_.size() - leaving_; }  // not reset by us
+  bool in_head() const;                                               // server: of some request
   bool started() const { return peer_settings_; }                     // its SETTINGS have come
   bool shut() const { return shut_; }  // our last GOAWAY has been queued
   bool over() const;                   // nothing will be read or written any more

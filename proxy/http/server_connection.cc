@@ -81,7 +81,7 @@ Status ServerConnection::on_bytes(Buffer& in) {
     close_if_finished(true);
     return Ok{};
   }
-  const bool in_head = streams_.empty() && (!settled_ || !codec_->idle());
+  const bool in_head = streams_.empty() && (!settled_ || codec_->in_head());
   if (in_head && !head_timed_ && timeouts_.head.timeout() > Duration::zero()) {
     timeouts_.head.restart(*this);
     head_timed_ = true;

@@ -19,6 +19,8 @@ class StreamEntries {
   std::size_t size() const { return all_.size() - first_; }
   auto begin() { return all_.begin() + static_cast<std::ptrdiff_t>(first_); }
   auto end() { return all_.end(); }
+  auto begin() const { return all_.begin() + static_cast<std::ptrdiff_t>(first_); }
+  auto end() const { return all_.end(); }
   Entry& operator[](std::size_t i) { return all_[first_ + i]; }
   Entry& back() { return all_.back(); }
 

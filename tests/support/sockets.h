@@ -84,7 +84,9 @@ class Backend {
 
   net::Address address() const { return net::Address::local_of(fd_.get()); }
   Peer accept() {  // an empty one: nobody is there
-    return Peer(net::Fd(::accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)));
+    net::Fd fd(::accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (fd) net::set_no_delay(fd.get());
+    return Peer(std::move(fd));
   }
 
  private:
@@ -99,6 +101,7 @@ struct SocketPair {
     std::signal(SIGPIPE, SIG_IGN);  // as the server does
     Backend backend;
     ours = *net::connect_to(backend.address(), std::nullopt);
+    net::set_no_delay(ours.get());
     if (buffer_bytes > 0) {
       (void)setsockopt(ours.get(), SOL_SOCKET, SO_SNDBUF, &buffer_bytes, sizeof buffer_bytes);
     }

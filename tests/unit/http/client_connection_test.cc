@@ -1,14 +1,10 @@
 #include "http/client_connection.h"
 
 #include <gtest/gtest.h>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "http/h1_client_codec.h"
-#include "tests/support/heads.h"
-#include "tests/support/manual_scheduler.h"
-#include "tests/support/sockets.h"
+#include "tests/support/client_bench.h"
 
 namespace damper::http {
 namespace {
@@ -18,104 +14,7 @@ using Log = std::vector<std::string>;
 
 constexpr const char* kOk = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
-struct Stream final : ClientStream {
-  explicit Stream(Log& log_) : log(log_) {}
-  void on_interim(ResponseHead&& head) override { note("interim", head.status, false); }
-  void on_response_head(ResponseHead&& head, bool end) override {
-    note("head", head.status, end);
-    if (head_hook) head_hook();
-  }
-  void on_response_body(Buffer& body, bool end) override {
-    log.push_back(body.to_string() + (end ? " end" : ""));
-    if (body_hook) body_hook();
-  }
-  void on_response_trailers(Fields&& trailers) override {
-    log.push_back("trailers " + std::string(trailers.begin()->name));
-  }
-  void on_stream_failed(const StreamFailure& f) override {
-    log.push_back("failed: " + f.detail);
-    failure = f;
-  }
-  void on_drained() override { log.push_back("drained"); }
-
-  void note(const char* what, int status, bool end) {
-    log.push_back(std::string(what) + " " + std::to_string(status) + (end ? " end" : ""));
-  }
-
-  Log& log;
-  std::function<void()> head_hook;
-  std::function<void()> body_hook;
-  std::optional<StreamFailure> failure;
-};
-
-// A connection to a peer that the test plays.
-class Bench final : public ClientConnection::Owner {
- public:
-  explicit Bench(H1ClientOptions options = {})
-      : drain_(time, 1s),
-        connection(std::make_unique<ClientConnection>(
-            *this, loop, block_, std::move(sockets_.ours), net::make_plain_transport(),
-            std::make_unique<H1ClientCodec>(options), drain_, 7)),
-        peer(std::move(sockets_.peer)) {
-    connection->begin();
-    EXPECT_FALSE(connection->can_open());
-    EXPECT_EQ(turn(), Log{"connected"});
-  }
-
-  void on_connected(ClientConnection&) override { log.push_back("connected"); }
-  void on_available(ClientConnection&) override { log.push_back("available"); }
-  void on_retired(ClientConnection&) override { log.push_back("retired"); }
-  void on_idle_timeout(ClientConnection& c) override {
-    log.push_back("timeout");
-    c.close({Errc::kTimeout, Side::kLocal, "idle"});
-  }
-  void on_closed(ClientConnection& c, const Error& why) override {
-    log.push_back("closed: " + why.detail);
-    lost_race = c.lost_race();
-    loop.destroy_later(std::move(connection));
-  }
-
-  Log hear(std::string_view bytes) {
-    peer.send(bytes);
-    return turn();
-  }
-  Log turn() {
-    loop.run_once();
-    return std::exchange(log, {});
-  }
-  // A request without a body, sent.
-  StreamId get(std::string_view method = "GET") {
-    const StreamId id = connection->open(stream, tests::request("x", "/", {}, method), true);
-    loop.run_once();
-    return id;
-  }
-  StreamId post(std::size_t length) {
-    auto head = tests::request("x", "/", {}, "POST");
-    head.content_length = length;
-    return connection->open(stream, head, false);
-  }
-  void send_body(StreamId id, std::string_view bytes, bool end) {
-    Buffer body;
-    body.append(bytes);
-    connection->send_body(id, body, end);
-  }
-  bool gone() const { return connection == nullptr; }
-
-  Log log;
-  Stream stream{log};
-  bool lost_race = false;
-  event::Loop loop;
-  tests::ManualScheduler time;
-
- private:
-  event::TimeoutQueue drain_;
-  net::ReadBlock block_;
-  tests::SocketPair sockets_;
-
- public:
-  std::unique_ptr<ClientConnection> connection;
-  tests::Peer peer;
-};
+using Bench = ClientBench;
 
 TEST(ClientConnection, SendsRequestAfterRequestOnOneConnection) {
   Bench bench;

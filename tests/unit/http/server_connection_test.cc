@@ -1,13 +1,10 @@
 #include "http/server_connection.h"
 
 #include <gtest/gtest.h>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "http/h1_server_codec.h"
-#include "tests/support/manual_scheduler.h"
-#include "tests/support/sockets.h"
+#include "tests/support/server_bench.h"
 
 namespace damper::http {
 namespace {
@@ -18,138 +15,8 @@ using Log = std::vector<std::string>;
 constexpr const char* kGet = "GET / HTTP/1.1\r\nhost: x\r\n\r\n";
 constexpr const char* kPost = "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\n";
 
-class Bench;
-
-struct Stream final : ServerStream {
-  Stream(Bench& bench_, StreamId id_) : bench(bench_), id(id_) {}
-  ~Stream() override;
-
-  void on_request_head(RequestHead&& head, bool end) override;
-  void on_request_body(Buffer& body, bool end) override;
-  void on_request_trailers(Fields&& trailers) override;
-  void on_bad_request(int status, const Error& why) override;
-  void on_request_reset(Reset why) override;
-  void on_connection_closed(const Error& why) override;
-  void on_drained() override;
-
-  void note(const std::string& what);
-
-  Bench& bench;
-  const StreamId id;
-};
-
-struct Settings {
-  Duration idle = 10s;
-  Duration head = 1s;
-  config::HttpOptions options{};
-  H1ServerOptions codec{};
-};
-
-// A connection whose streams note what they are told, and answer when the test says so. Timeouts
-// are moved by hand.
-class Bench final : public ServerConnection::Owner {
- public:
-  explicit Bench(Settings settings = {})
-      : options_(settings.options),
-        idle_(time, settings.idle),
-        head_(time, settings.head),
-        flush_(time, settings.idle),
-        connection(std::make_unique<ServerConnection>(
-            *this, options_,
-            ServerConnection::Timeouts{.idle = idle_, .head = head_, .flush = flush_}, loop, block_,
-            std::move(sockets_.ours), net::make_plain_transport(),
-            std::make_unique<H1ServerCodec>(settings.codec),
-            *net::Address::from_ip("10.0.0.7", 1234), 42)),
-        peer(std::move(sockets_.peer)) {
-    connection->begin();
-  }
-
-  std::unique_ptr<ServerStream> make_stream(ServerConnection&, StreamId id) override {
-    return std::make_unique<Stream>(*this, id);
-  }
-  std::unique_ptr<ServerCodec> choose_codec(ServerConnection&, Protocol) override {
-    return nullptr;
-  }
-  void on_timeout_of(ServerConnection&, bool in_head) override {
-    log.push_back(in_head ? "head timeout" : "idle timeout");
-  }
-  void on_closed(ServerConnection&, const Error&) override {
-    log.push_back("closed");
-    loop.destroy_later(std::move(connection));
-  }
-
-  // What the client says, and the log of what comes of it in one turn.
-  Log hear(std::string_view bytes) {
-    peer.send(bytes);
-    return turn();
-  }
-  Log turn() {
-    loop.run_once();
-    return std::exchange(log, {});
-  }
-  Log advance(Duration by) {
-    time.advance(by);
-    return turn();
-  }
-  void answer(StreamId id, std::string_view body = "ok") {
-    send_head(id, body.size());
-    send_body(id, body, true);
-    connection->end_stream(id);
-  }
-  void send_head(StreamId id, std::optional<std::size_t> length) {
-    ResponseHead head;
-    head.status = 200;
-    head.content_length = length;
-    connection->send_head(id, head, false);
-  }
-  void send_body(StreamId id, std::string_view bytes, bool end) {
-    Buffer body;
-    body.append(bytes);
-    connection->send_body(id, body, end);
-  }
-  bool gone() const { return connection == nullptr; }
-
-  Log log;  // outlives the loop, which may bury streams that write to it
-  std::function<void(StreamId)> on_complete;  // called when a request is
-  event::Loop loop;
-  tests::ManualScheduler time;
-
- private:
-  const config::HttpOptions options_;
-  event::TimeoutQueue idle_;
-  event::TimeoutQueue head_;
-  event::TimeoutQueue flush_;
-  net::ReadBlock block_;
-  tests::SocketPair sockets_;
-
- public:
-  std::unique_ptr<ServerConnection> connection;
-  tests::Peer peer;
-};
-
-Stream::~Stream() { note("destroyed"); }
-void Stream::note(const std::string& what) { bench.log.push_back(std::to_string(id) + " " + what); }
-void Stream::on_request_head(RequestHead&& head, bool end) {
-  note(std::string(head.method) + (end ? " end" : ""));
-  if (end && bench.on_complete) bench.on_complete(id);
-}
-void Stream::on_request_body(Buffer& body, bool end) {
-  note(body.to_string() + (end ? " end" : ""));
-  if (end && bench.on_complete) bench.on_complete(id);
-}
-void Stream::on_request_trailers(Fields&& trailers) {
-  note("trailers " + std::string(trailers.begin()->name));
-}
-void Stream::on_bad_request(int status, const Error& why) {
-  note("bad " + std::to_string(status) + " " + why.detail);
-  ResponseHead head;
-  head.status = status;
-  bench.connection->send_head(id, head, true);
-  bench.connection->end_stream(id);
-}
-void Stream::on_request_reset(Reset) { note("reset"); }
-void Stream::on_connection_closed(const Error& why) { note("gone: " + why.detail); }
-void Stream::on_drained() { note("drained"); }
+using Bench = ServerBench;
+using Settings = ServerSettings;
 
 bool says_close(const std::string& response) {
   return response.find("connection: close\r\n") != std::string::npos;

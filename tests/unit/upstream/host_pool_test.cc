@@ -1,13 +1,10 @@
 #include "upstream/host_pool.h"
 
 #include <gtest/gtest.h>
-#include <list>
 #include <string>
 #include <vector>
 
-#include "tests/support/heads.h"
-#include "tests/support/manual_scheduler.h"
-#include "tests/support/sockets.h"
+#include "tests/support/pool_bench.h"
 
 namespace damper::upstream {
 namespace {
@@ -15,94 +12,8 @@ namespace {
 using namespace std::chrono_literals;
 using Log = std::vector<std::string>;
 
-constexpr const char* kOk = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
-
-// Sends a GET on the connection that it gets.
-struct User final : PoolUser, http::ClientStream {
-  User(Log& log_, std::string name_) : log(log_), name(std::move(name_)) {}
-
-  void on_connection(http::ClientConnection& c) override {
-    log.push_back(name + " on " + std::to_string(c.id()));
-    connection = &c;
-    id = c.open(*this, tests::request("x", "/" + name), true);
-  }
-  void on_no_connection(PoolFailure failure, std::string_view) override {
-    constexpr const char* kWords[] = {"connect failure", "connect timeout", "overflow"};
-    log.push_back(name + " " + kWords[static_cast<std::size_t>(failure)]);
-  }
-  void on_interim(http::ResponseHead&&) override {}
-  void on_response_head(http::ResponseHead&&, bool) override {}
-  void on_response_body(Buffer&, bool end) override {
-    if (end) log.push_back(name + " answered");
-    if (end && then) then();
-  }
-  void on_response_trailers(http::Fields&&) override {}
-  void on_stream_failed(const http::StreamFailure& f) override {
-    log.push_back(name + (f.reused_and_silent ? " lost the race" : " failed"));
-  }
-  void on_drained() override {}
-
-  Log& log;
-  const std::string name;
-  http::ClientConnection* connection = nullptr;
-  http::StreamId id = 0;
-  std::function<void()> then;
-};
-
-struct Bench {
-  explicit Bench(const config::Cluster& config_ = {.name = "app"},
-                 std::optional<net::Address> address = {})
-      : config(std::make_shared<const config::Cluster>(config_)),
-        host(std::make_shared<Host>(address.value_or(backend.address()), "app", 1, 0)) {}
-  ~Bench() {
-    pool.reset();
-    worker.loop.run_once();
-  }
-
-  User& acquire(const std::string& name) {
-    User& user = users.emplace_back(log, name);
-    pool->acquire(user);
-    return user;
-  }
-  Log turn(int turns = 1) {
-    tests::run_turns(worker.loop, turns);
-    return std::exchange(log, {});
-  }
-  // The upstream's end of the next connection.
-  tests::Peer& accept() {
-    peers.push_back(backend.accept());
-    EXPECT_TRUE(peers.back());
-    return peers.back();
-  }
-  // A request of its own, answered: an idle connection is left.
-  tests::Peer& warm_up(const std::string& name = "first") {
-    acquire(name);
-    turn();
-    tests::Peer& peer = accept();
-    answer(peer);
-    return peer;
-  }
-  Log answer(tests::Peer& peer, std::string_view response = kOk) {
-    peer.send(response);
-    return turn();
-  }
-  std::int64_t gauge(stats::Gauge g) const { return registry.value(g); }
-  std::uint64_t count(stats::Counter c) const { return registry.value(c); }
-
-  Log log;
-  std::list<User> users;
-  tests::Backend backend;
-  std::list<tests::Peer> peers;
-  stats::Registry registry;
-  http::Worker worker{0, 1, 1, registry.new_cells()};
-  tests::ManualScheduler time;
-  std::shared_ptr<const config::Cluster> config;
-  ClusterState state{*config, registry, {}, 1};
-  PoolTimeouts timeouts{time, *config};
-  HostPtr host;
-  std::unique_ptr<HostPool> pool = std::make_unique<HostPool>(
-      worker, config, state, timeouts, host, config::Priority::kDefault, config->http);
-};
+using Bench = PoolBench;
+using User = NotingPoolUser;
 
 config::Cluster limited(config::Thresholds thresholds) {
   return {.name = "app", .thresholds = thresholds};
@@ -367,41 +278,6 @@ TEST(HostPool, CountsWhoEndedAConnection) {
   bench.answer(bench.accept(), "nonsense\r\n\r\n");
   EXPECT_EQ(bench.count(stats.upstream_cx_protocol_error), 1u);
   EXPECT_EQ(bench.count(stats.upstream_cx_destroy), 3u);
-}
-
-config::Cluster http2() { return {.name = "app", .http = config::UpstreamHttp::kHttp2}; }
-
-// SETTINGS_MAX_CONCURRENT_STREAMS.
-std::string streams_limit(char n) { return std::string("\0\0\6\4\0\0\0\0\0\0\3\0\0\0", 14) + n; }
-
-TEST(HostPool, AConnectionThatIsFullIsNotTaken) {
-  Bench bench(http2());
-  for (const char* name : {"a", "b", "c"}) bench.acquire(name);
-  EXPECT_EQ(bench.turn(), (Log{"a on 1"}));
-  EXPECT_EQ(bench.answer(bench.accept(), streams_limit(3)), (Log{"b on 1", "c on 1"}));
-  bench.acquire("d");
-  EXPECT_EQ(bench.turn(), (Log{"d on 2"}));
-}
-
-TEST(HostPool, AConnectionThatIsFullStandsInNobodysWay) {
-  Bench bench(http2());
-  for (const char* name : {"a", "b", "c", "d"}) bench.acquire(name);
-  EXPECT_EQ(bench.turn(), (Log{"a on 1"}));
-  EXPECT_EQ(bench.answer(bench.accept(), streams_limit(3)), (Log{"b on 1", "c on 1"}));
-  EXPECT_EQ(bench.turn(), (Log{"d on 2"}));
-}
-
-TEST(HostPool, AConnectionIsNotTakenInTheTurnOfItsGoaway) {
-  Bench bench(http2());
-  User& first = bench.acquire("a");
-  first.then = [&bench] { bench.acquire("b"); };
-  bench.turn();
-  tests::Peer& peer = bench.accept();
-  bench.answer(peer, streams_limit(2));
-  const std::string goaway("\0\0\x08\7\0\0\0\0\0\0\0\0\1\0\0\0\0", 17);
-  const std::string answer("\0\0\1\1\4\0\0\0\1\x88\0\0\0\0\1\0\0\0\1", 19);
-  EXPECT_EQ(bench.answer(peer, goaway + answer), (Log{"a answered"}));
-  EXPECT_EQ(bench.turn(), (Log{"b on 2"}));
 }
 
 }  // namespace
