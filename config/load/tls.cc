@@ -19,8 +19,7 @@ constexpr std::string_view kUpstream =
 constexpr std::size_t kLongestAlpn = 255;
 constexpr std::size_t kLongestName = 255;
 
-// --- What both sides have
-// --------------------------------------------------------------------------
+// --- What both sides have ------------------------------------------------------------------------
 
 void read_alpn(const std::vector<Cursor>& items, std::vector<std::string>& out) {
   for (const Cursor& item : items) {
@@ -168,8 +167,7 @@ void read_files(const Cursor& c, const Tls& tls,
   for (const std::string& warning : found.warnings) c.warning(warning);
 }
 
-// --- The short forms
-// -------------------------------------------------------------------------------
+// --- The short forms -----------------------------------------------------------------------------
 
 void read_pem_file(Cursor& c, std::string_view key, PemSource& out) { c.read(key, out.file); }
 

@@ -79,10 +79,7 @@ void ClientConnection::pause_body(StreamId id) {
 
 void ClientConnection::resume_body(StreamId id) {
   if (!multiplexed_) return connection_.resume(net::Connection::kBackPressure);
-  Entry* entry = streams_.find(id);
-  if (!entry || !std::exchange(entry->paused, false)) return;
-  codec_->consumed(id, std::exchange(entry->unconsumed, 0));
-  connection_.flush_later();
+  if (body_resumed(streams_, *codec_, id)) connection_.flush_later();
 }
 
 void ClientConnection::notify_when_drained(StreamId id) {
@@ -225,13 +222,7 @@ void ClientConnection::on_response_body(StreamId id, Buffer& body, bool end) {
   if (!entry->stream) drained_bytes_ += bytes;
   ClientStream* stream = end ? remove(id) : entry->stream;
   if (stream) stream->on_response_body(body, end);
-  if (!multiplexed_ || end) return;
-  entry = streams_.find(id);
-  if (entry && entry->paused) {
-    entry->unconsumed += bytes;
-  } else {
-    codec_->consumed(id, bytes);
-  }
+  if (multiplexed_ && !end) body_delivered(streams_, *codec_, id, bytes);
 }
 
 void ClientConnection::on_response_trailers(StreamId id, Fields&& trailers) {

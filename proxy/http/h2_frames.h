@@ -13,6 +13,9 @@
 
 namespace damper::http::h2 {
 
+// What a client begins with (RFC 9113 §3.4), and no request of HTTP/1 does.
+inline constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
 enum class FrameType : std::uint8_t {
   kData,
   kHeaders,

@@ -43,10 +43,6 @@ bool changes_each_time(HeaderId id) {
   }
 }
 
-bool same_host(std::string_view authority, std::string_view host) {
-  return equals_ignoring_case(authority, host);
-}
-
 }  // namespace
 
 bool Block::add(const H2Options& options, std::string_view name, std::string_view value) {
@@ -127,7 +123,7 @@ std::variant<RequestHead, const Block::Refusal*> Block::to_request() {
     if (!is_target(path_)) return &kInvalidPath;
   }
   // RFC 9113 §8.3.1: they may not disagree; without the one the other holds.
-  if (!authority_.empty() && !host_.empty() && !same_host(authority_, host_))
+  if (!authority_.empty() && !host_.empty() && !equals_ignoring_case(authority_, host_))
     return &kInvalidAuthority;
   head.authority = authority_.empty() ? host_ : authority_;
   if (!h1::valid_authority(head.authority)) return &kInvalidAuthority;

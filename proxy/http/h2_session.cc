@@ -10,7 +10,6 @@ namespace damper::http::h2 {
 namespace {
 
 constexpr std::size_t kFrameHeadBytes = 9;
-constexpr std::size_t kPrefaceBytes = 24;
 constexpr std::uint8_t kDrainPing[8] = {'d', 'r', 'a', 'i', 'n', 0, 0, 0};
 
 struct FreeOptions {
@@ -120,7 +119,7 @@ Session::Session(Owner& owner, Role role, const H2Options& options, Side peer)
       role_(role),
       peer_(peer),
       options_(options),
-      scanner_(role == Role::kServer ? kPrefaceBytes : 0),
+      scanner_(role == Role::kServer ? kPreface.size() : 0),
       flood_(options.http2) {
   const auto callbacks = Callbacks::make();
   const auto raw_options = make_options(options);

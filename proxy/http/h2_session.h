@@ -50,7 +50,7 @@ class Session {
   void pull(Buffer& out);
   // Streams have ended inside pull() or a send function: receive() will report them.
   bool has_reports() const { return !reports_.empty(); }
-  // The connection is broken and every stream with it; the GOAWAY that says so has been pulled.
+  // The connection is broken and every stream with it; pull() has the GOAWAY that says so, or had.
   const Error* failure() const { return failure_ ? &*failure_ : nullptr; }
 
   StreamId request(const RequestHead& head, bool end);  // client

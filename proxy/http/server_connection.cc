@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "http/h2_frames.h"
+
 namespace damper::http {
 
 ServerConnection::ServerConnection(Owner& owner, const config::HttpOptions& options,
@@ -58,9 +60,9 @@ void ServerConnection::settle(Protocol protocol) {
   }
 }
 
-// RFC 9113 §3.4: nothing but the preface begins like it. False: too little has come to tell.
+// False: too little has come to tell.
 bool ServerConnection::settle_protocol(const Buffer& in) {
-  constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+  using h2::kPreface;
   char bytes[kPreface.size()];
   const std::string_view begin(bytes, in.copy_front(bytes, kPreface.size()));
   if (!kPreface.starts_with(begin)) {
@@ -172,13 +174,7 @@ void ServerConnection::on_request_body(StreamId id, Buffer& body, bool end) {
   entry->request_ended = end;
   const std::size_t bytes = body.size();
   entry->stream->on_request_body(body, end);
-  if (!multiplexed_ || bytes == 0) return;
-  entry = streams_.find(id);
-  if (entry && entry->paused) {
-    entry->unconsumed += bytes;
-  } else {
-    codec_->consumed(id, bytes);
-  }
+  if (multiplexed_ && bytes > 0) body_delivered(streams_, *codec_, id, bytes);
 }
 
 void ServerConnection::on_request_trailers(StreamId id, Fields&& trailers) {
@@ -230,10 +226,7 @@ void ServerConnection::pause_body(StreamId id) {
 
 void ServerConnection::resume_body(StreamId id) {
   if (!multiplexed_) return connection_.resume(net::Connection::kBackPressure);
-  Entry* entry = streams_.find(id);
-  if (!entry || !std::exchange(entry->paused, false)) return;
-  codec_->consumed(id, std::exchange(entry->unconsumed, 0));
-  connection_.flush_later();
+  if (body_resumed(streams_, *codec_, id)) connection_.flush_later();
 }
 
 void ServerConnection::notify_when_drained(StreamId id) {

@@ -81,6 +81,27 @@ class StreamEntries {
   std::size_t first_ = 0;
 };
 
+// HTTP/2: bytes of a body have been handed on. The stream's window is given back, or, while it is
+// paused, when it goes on. The stream may have ended over them.
+template <class Entries, class Codec>
+void body_delivered(Entries& entries, Codec& codec, StreamId id, std::size_t bytes) {
+  auto* const entry = entries.find(id);
+  if (entry && entry->paused) {
+    entry->unconsumed += bytes;
+  } else {
+    codec.consumed(id, bytes);
+  }
+}
+
+// A paused stream goes on. False: it is not there, or was not paused.
+template <class Entries, class Codec>
+bool body_resumed(Entries& entries, Codec& codec, StreamId id) {
+  auto* const entry = entries.find(id);
+  if (!entry || !std::exchange(entry->paused, false)) return false;
+  codec.consumed(id, std::exchange(entry->unconsumed, 0));
+  return true;
+}
+
 // Tells those streams that have asked for it, and of whose bytes not more than `at_most` are left,
 // until the connection closes. A stream may end and leave the list while it is told. True if others
 // still wait.

@@ -129,8 +129,7 @@ std::vector<std::string> TlsRotation::expired(WallTime now) const {
   return out;
 }
 
-// --- A listener's
-// ----------------------------------------------------------------------------------
+// --- A listener's --------------------------------------------------------------------------------
 
 TlsServer::TlsServer(const config::DownstreamTls& settings, const TlsTools& tools,
                      std::string log_name)
@@ -153,8 +152,7 @@ std::unique_ptr<Transport> TlsServer::make_transport() const {
   return std::make_unique<TlsTransport>(rotation_.current());
 }
 
-// --- A cluster's
-// -----------------------------------------------------------------------------------
+// --- A cluster's ---------------------------------------------------------------------------------
 
 TlsClient::TlsClient(const config::UpstreamTls& settings, const TlsTools& tools,
                      std::string log_name)

@@ -64,7 +64,7 @@ class Memory(lab.LabTest):
 
     def test_ten_thousand_streams_are_opened_and_reset(self):
         proxy = self.service_behind_proxy()
-        # On so many connections, because one that resets more than 450 streams at once is cut off.
+        # On so many connections, because one that resets more than 250 streams before their answers is cut off.
         options = "load", "-kind", "stream", "-calls", 5_000, "-connections", 20, "-leave-every", 1
         self.assertEqual(self.call(proxy, *options)["codes"], {"Canceled": 5_000})
         before = proxy.rss_kib()

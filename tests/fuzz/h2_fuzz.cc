@@ -16,7 +16,6 @@
 namespace damper::http {
 namespace {
 
-constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 constexpr std::string_view kSettings("\0\0\0\4\0\0\0\0\0", 9);
 
 std::shared_ptr<const H2Options> options() {
@@ -86,7 +85,7 @@ std::string serve(std::string_view bytes, const std::vector<std::size_t>& cuts) 
   H2ServerCodec codec(options());
   OrderedServerSink sink(codec);
   Buffer in;
-  append_as_slice(in, kPreface);
+  append_as_slice(in, h2::kPreface);
   append_as_slice(in, kSettings);
   cut(bytes, cuts, [&](std::string_view piece) {
     if (!piece.empty()) append_as_slice(in, piece);

@@ -11,8 +11,6 @@
 namespace damper::tests {
 namespace {
 
-constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-
 // --- The protocol of a connection ----------------------------------------------------------------
 
 TEST(Http2Preface, MayComeInAnyTwoParts) {
@@ -22,11 +20,11 @@ TEST(Http2Preface, MayComeInAnyTwoParts) {
   const std::string rest =
       h2::frame(NGHTTP2_SETTINGS, 0, 0) +
       h2::frame(NGHTTP2_HEADERS, 5, 1, std::string("\x82\x86\x84\x41\x01\x61"));
-  for (std::size_t n = 1; n <= kPreface.size(); ++n) {
+  for (std::size_t n = 1; n <= h2::kPreface.size(); ++n) {
     WireConnection client = proxy.connect();
-    client.send(kPreface.substr(0, n));
+    client.send(h2::kPreface.substr(0, n));
     ASSERT_TRUE(proxy.stat_becomes("http.in.downstream_cx_active", 1));
-    client.send(std::string(kPreface.substr(n)) + rest);
+    client.send(std::string(h2::kPreface.substr(n)) + rest);
     std::string came;
     while (came.find("fine") == came.npos) {
       const std::string more = client.read_some();
@@ -67,7 +65,7 @@ TEST(Http2Codec, AListenerMaySpeakOneProtocolOnly) {
   EXPECT_EQ(fits.wait(fits.get()).body, "fine");
 
   WireConnection preface = http1.connect();
-  preface.send(kPreface);
+  preface.send(h2::kPreface);
   const auto refusal = preface.read_response();
   ASSERT_TRUE(refusal);
   EXPECT_GE(refusal->status(), 400);

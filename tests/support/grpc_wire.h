@@ -26,7 +26,7 @@ inline std::string grpc_call(const std::string& headers = "") {
          headers + "content-length: 2\r\n\r\nhi";
 }
 
-// The same without an end, for now.
+// The same whose end is still to come.
 inline std::string grpc_call_begins(const std::string& headers = "") {
   return "POST /s/M HTTP/1.1\r\nhost: a\r\ncontent-type: application/grpc\r\nte: trailers\r\n" +
          headers + "transfer-encoding: chunked\r\n\r\n";

@@ -96,16 +96,21 @@ TEST_P(H2ServerCodecReads, NoMoreOfAStreamThatItHasReset) {
   EXPECT_EQ(server.failure(), "");
 }
 
+// An extended CONNECT that does not wait for its answer.
+std::string eager_tunnel() {
+  return wire::headers(1,
+                       {{":method", "CONNECT"},
+                        {":protocol", "websocket"},
+                        {":scheme", "http"},
+                        {":authority", "a.test"},
+                        {":path", "/chat"}},
+                       false) +
+         wire::data(1, "early ", false);
+}
+
 TEST_P(H2ServerCodecReads, WhatATunnelSendsEarlyOnceItIsGranted) {
   Server server(GetParam(), {.http2 = {.allow_connect = true}});
-  server.receive(wire::headers(1,
-                               {{":method", "CONNECT"},
-                                {":protocol", "websocket"},
-                                {":scheme", "http"},
-                                {":authority", "a.test"},
-                                {":path", "/chat"}},
-                               false) +
-                 wire::data(1, "early ", false));
+  server.receive(eager_tunnel());
   EXPECT_EQ(server.read(), "GET http://a.test /chat upgrade websocket\nend\n");
   ResponseHead granted = response(101);
   granted.upgrade = "websocket";
@@ -120,14 +125,7 @@ TEST_P(H2ServerCodecReads, WhatATunnelSendsEarlyOnceItIsGranted) {
 
 TEST_P(H2ServerCodecReads, NothingFromATunnelThatIsRefused) {
   Server server(GetParam(), {.http2 = {.allow_connect = true}});
-  server.receive(wire::headers(1,
-                               {{":method", "CONNECT"},
-                                {":protocol", "websocket"},
-                                {":scheme", "http"},
-                                {":authority", "a.test"},
-                                {":path", "/chat"}},
-                               false) +
-                 wire::data(1, "early ", false));
+  server.receive(eager_tunnel());
   EXPECT_EQ(server.read(), "GET http://a.test /chat upgrade websocket\nend\n");
   server.codec.send_head(1, response(403), false);
   server.receive(wire::data(1, "bird", true));
