@@ -264,15 +264,17 @@ void HostPool::on_closed(http::ClientConnection& connection, const Error& why) {
   count_close(connection, why);
   if (connection.lost_race()) last_race_ = worker_.loop.now();
   auto entry = connections_.extract(&connection);
+  const std::size_t hoped_for_it = entry.mapped().expected;
   know_limit(entry.mapped());
   entry.mapped().place = {};
   const bool was_connecting = !connection.connected();
   worker_.loop.destroy_later(std::move(entry.mapped().connection));
   if (was_connecting) {
     worker_.cells.add(state_.stats.upstream_cx_connect_fail);
-    fail_first(
-        why.code == Errc::kTimeout ? PoolFailure::kConnectTimeout : PoolFailure::kConnectFailure,
-        why.detail);
+    const PoolFailure failure =
+        why.code == Errc::kTimeout ? PoolFailure::kConnectTimeout : PoolFailure::kConnectFailure;
+    for (std::size_t n = std::min(hoped_for_it, waiting_.size()); n > 0; --n)
+      fail_first(failure, why.detail);
   }
   open_for_waiting();
 }

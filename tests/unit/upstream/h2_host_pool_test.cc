@@ -27,6 +27,23 @@ std::uint64_t connections(const PoolBench& bench) {
   return bench.count(bench.state.stats.upstream_cx_total);
 }
 
+TEST(H2HostPool, AConnectThatFailsFailsAllWhoWaitForIt) {
+  tests::Backend full(0);
+  std::vector<net::Fd> fill;
+  for (int i = 0; i < 3; ++i) fill.push_back(*net::connect_to(full.address(), std::nullopt));
+  config::Cluster config = http2({.max_connections = 1});
+  config.connect_timeout = 5s;
+  config.http2.max_concurrent_streams = 2;
+  PoolBench bench(config, full.address());
+  for (const char* name : {"a", "b", "c"}) bench.acquire(name);
+  bench.time.advance(5s);
+  EXPECT_EQ(bench.turn(), (Log{"a connect timeout", "b connect timeout"}));
+  bench.time.advance(5s);
+  EXPECT_EQ(bench.turn(), Log{"c connect timeout"});
+  EXPECT_EQ(bench.count(bench.state.stats.upstream_cx_connect_timeout), 2u);
+  EXPECT_TRUE(bench.pool->empty());
+}
+
 TEST(H2HostPool, RequestsShareAConnectionOnceTheHostHasGreeted) {
   PoolBench bench(http2());
   for (const char* name : {"a", "b", "c"}) bench.acquire(name);
