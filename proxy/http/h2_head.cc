@@ -167,32 +167,42 @@ void NameValues::reserve(std::size_t n) {
   if (n > kFew) many_.resize(n);
 }
 
-void NameValues::add(std::string_view name, std::string_view value, bool index) {
+void NameValues::add(std::string_view name, std::string_view value, std::uint8_t flags) {
   const auto bytes = [](std::string_view text) {
     return reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data()));
   };
-  const std::uint8_t flags = index ? NGHTTP2_NV_FLAG_NONE : NGHTTP2_NV_FLAG_NO_INDEX;
   nghttp2_nv* const list = many_.empty() ? few_ : many_.data();
   list[size_++] = {bytes(name), bytes(value), name.size(), value.size(), flags};
 }
 
+void NameValues::add_constant(std::string_view name, std::string_view value) {
+  add(name, value, NGHTTP2_NV_FLAG_NO_COPY_NAME);
+}
+
+void NameValues::add_field(const Field& f, IndexedNames& indexed) {
+  const bool known = f.id != HeaderId::kOther;
+  const unsigned copy = known ? NGHTTP2_NV_FLAG_NO_COPY_NAME : NGHTTP2_NV_FLAG_NONE;
+  const unsigned index = indexed.wants(f.id) ? NGHTTP2_NV_FLAG_NONE : NGHTTP2_NV_FLAG_NO_INDEX;
+  add(known ? header_name(f.id) : f.name, f.value, static_cast<std::uint8_t>(copy | index));
+}
+
 void NameValues::add_fields(const Fields& fields, IndexedNames& indexed) {
-  for (const Field& f : fields) add(f.name, f.value, indexed.wants(f.id));
+  for (const Field& f : fields) add_field(f, indexed);
 }
 
 void NameValues::add_number(std::string_view name, std::uint64_t number, char (&digits)[kDigits]) {
   const char* const end = std::to_chars(digits, digits + kDigits, number).ptr;
-  add(name, {digits, static_cast<std::size_t>(end - digits)});
+  add_constant(name, {digits, static_cast<std::size_t>(end - digits)});
 }
 
 NameValues::NameValues(const RequestHead& head, IndexedNames& indexed) {
   reserve(head.fields.size() + kPseudo);
   const bool extended = !head.upgrade.empty();
-  add(":method", extended ? "CONNECT" : head.method);
-  if (extended) add(":protocol", head.upgrade);
-  add(":scheme", head.scheme);
-  add(":authority", head.authority);
-  add(":path", head.path);
+  add_constant(":method", extended ? "CONNECT" : head.method);
+  if (extended) add_constant(":protocol", head.upgrade);
+  add_constant(":scheme", head.scheme);
+  add_constant(":authority", head.authority);
+  add_constant(":path", head.path);
   add_fields(head.fields, indexed);
   if (head.content_length) add_number("content-length", *head.content_length, length_);
 }
@@ -209,7 +219,7 @@ NameValues::NameValues(const ResponseHead& head, IndexedNames& indexed) {
 NameValues::NameValues(const Fields& trailers, IndexedNames& indexed) {
   reserve(trailers.size());
   for (const Field& f : trailers) {
-    if (h1::allowed_in_trailers(f)) add(f.name, f.value, indexed.wants(f.id));
+    if (h1::allowed_in_trailers(f)) add_field(f, indexed);
   }
 }
 

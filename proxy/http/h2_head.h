@@ -63,7 +63,8 @@ class IndexedNames {
   std::uint64_t seen_ = 0;
 };
 
-// A block to be sent. The texts belong to the head and must live until nghttp2 has copied them.
+// A block to be sent. The texts belong to the head and must live until nghttp2 has copied them,
+// which it need not do with names that are constants.
 class NameValues {
  public:
   NameValues(const RequestHead& head, IndexedNames& indexed);
@@ -78,7 +79,9 @@ class NameValues {
   static constexpr std::size_t kFew = 32;
   static constexpr std::size_t kPseudo = 6;  // with content-length
 
-  void add(std::string_view name, std::string_view value, bool index = true);
+  void add(std::string_view name, std::string_view value, std::uint8_t flags);
+  void add_constant(std::string_view name, std::string_view value);
+  void add_field(const Field& field, IndexedNames& indexed);
   void reserve(std::size_t n);
   void add_fields(const Fields& fields, IndexedNames& indexed);
   void add_number(std::string_view name, std::uint64_t number, char (&digits)[kDigits]);

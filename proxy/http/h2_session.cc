@@ -158,14 +158,16 @@ void Session::begin_settings() {
 
 Session::Stream* Session::find(StreamId id) const {
   if (recent_ && recent_->id == id) return recent_;
-  const auto* owned = streams_.find(id);
-  if (owned) recent_ = owned->get();
-  return owned ? owned->get() : nullptr;
+  const Entry* entry = streams_.find(id);
+  if (!entry) return nullptr;
+  recent_ = entry->stream.get();
+  return recent_;
 }
 
 Session::Stream& Session::add(std::unique_ptr<Stream> stream) {
-  DAMPER_CHECK(streams_.empty() || streams_.back()->id < stream->id);
-  recent_ = streams_.push(std::move(stream)).get();
+  const StreamId id = stream->id;
+  DAMPER_CHECK(streams_.empty() || streams_.back().id < id);
+  recent_ = streams_.push({.id = id, .stream = std::move(stream)}).stream.get();
   return *recent_;
 }
 
@@ -189,7 +191,7 @@ void Session::set_tunnel(StreamId id) {
 
 bool Session::in_head() const {
   return std::any_of(streams_.begin(), streams_.end(),
-                     [](const auto& stream) { return !stream->head_seen && !stream->left; });
+                     [](const Entry& e) { return !e.stream->head_seen && !e.stream->left; });
 }
 
 bool Session::head_sent(StreamId id) const {
@@ -550,11 +552,11 @@ Reset Session::reason_of(const Stream& stream, std::uint32_t error_code) const {
 }
 
 int Session::on_closed(StreamId id, std::uint32_t error_code) {
-  auto* const owned = streams_.find(id);
-  if (!owned) return 0;
-  const std::unique_ptr<Stream> stream = std::move(*owned);
+  Entry* const entry = streams_.find(id);
+  if (!entry) return 0;
+  const std::unique_ptr<Stream> stream = std::move(entry->stream);
   recent_ = nullptr;
-  streams_.erase(owned);
+  streams_.erase(entry);
   if (stream->left) --leaving_;
   if (!stream->peer_ended && !stream->peer_reset) closed_.left_by_us(id);
   const bool whole = stream->peer_ended && error_code == NGHTTP2_NO_ERROR;

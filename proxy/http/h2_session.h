@@ -96,6 +96,10 @@ class Session {
     bool peer_reset = false;
     bool left = false;  // by us: whatever comes is dropped
   };
+  struct Entry {
+    StreamId id = 0;  // here too: looked for without a look at each stream
+    std::unique_ptr<Stream> stream;
+  };
   struct Report {
     StreamId id;
     std::optional<Reset> reset;  // nothing: `early` may be delivered
@@ -142,7 +146,7 @@ class Session {
   FloodGuard flood_;
   ClosedStreams closed_;
   std::unique_ptr<nghttp2_session, FreeSession> session_;
-  StreamEntries<std::unique_ptr<Stream>> streams_;
+  StreamEntries<Entry> streams_;
   mutable Stream* recent_ = nullptr;  // found last: frames of one stream come together
   std::vector<Report> reports_;
   std::size_t leaving_ = 0;     // streams that wait for their RST_STREAM

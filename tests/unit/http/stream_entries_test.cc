@@ -59,16 +59,6 @@ TEST(StreamEntries, BehaveLikeAMapUnderRandomUse) {
   }
 }
 
-TEST(StreamEntries, FindWhatTheyPointAt) {
-  StreamEntries<std::unique_ptr<Entry>> entries;
-  for (const StreamId id : {1, 3, 5}) entries.push(std::make_unique<Entry>(Entry{id, id * 10}));
-  entries.erase(entries.find(1));
-  EXPECT_EQ(entries.find(1), nullptr);
-  EXPECT_EQ(entries.find(4), nullptr);
-  EXPECT_EQ((*entries.find(3))->value, 30);
-  EXPECT_EQ(entries[1]->id, 5);
-}
-
 struct Drained {
   void on_drained() { on(); }
   std::function<void()> on;
