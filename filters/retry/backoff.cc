@@ -11,9 +11,9 @@ Duration backoff_bound(const config::BackOff& back_off, std::uint32_t retries) {
   return Duration(base > (cap >> doublings) ? cap : base << doublings);
 }
 
-Duration draw_backoff(const config::BackOff& back_off, std::uint32_t retries, Random& random) {
-  const auto bound = static_cast<std::uint64_t>(backoff_bound(back_off, retries).count());
-  const Duration drawn(static_cast<Duration::rep>(random.below(bound)));
+Duration draw_backoff(Duration bound, Random& random) {
+  const Duration drawn(
+      static_cast<Duration::rep>(random.below(static_cast<std::uint64_t>(bound.count()))));
   return std::chrono::floor<std::chrono::milliseconds>(drawn);
 }
 

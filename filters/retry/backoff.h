@@ -11,6 +11,6 @@ Duration backoff_bound(const config::BackOff& back_off, std::uint32_t retries);
 
 // Uniform in [0, bound), in whole milliseconds, as Envoy draws it: a loop wakes no more exactly,
 // and a wait that rounds to none needs no wake at all.
-Duration draw_backoff(const config::BackOff& back_off, std::uint32_t retries, Random& random);
+Duration draw_backoff(Duration bound, Random& random);
 
 }  // namespace damper::retry

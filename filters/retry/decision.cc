@@ -13,8 +13,10 @@ namespace {
 using upstream::BudgetPart;
 using upstream::RetryCause;
 
-bool fits(Duration wait, const Situation& situation) {
-  return !situation.time_left || *situation.time_left >= wait + situation.min_attempt_time;
+// How long the next attempt may wait. Below nothing: there is no time for it.
+Duration room_for_wait(const Situation& situation) {
+  if (!situation.time_left) return Duration::max();
+  return *situation.time_left - situation.min_attempt_time;
 }
 
 bool could_not_connect(const Outcome& outcome) {
@@ -31,13 +33,13 @@ bool is_live(LiveMode mode, const Outcome& outcome) {
 }
 
 // A caller that sends too much and is not told for how long to stop must not be back in 25 ms.
-config::BackOff backoff_of(const config::RetryPolicy& policy, const Outcome& outcome,
-                           const ServerWait& told) {
-  config::BackOff back_off = policy.back_off;
-  if (outcome.response && outcome.response->status == 429 && !told.said) {
-    back_off.base_interval = std::max<Duration>(back_off.base_interval, std::chrono::seconds(1));
-    back_off.max_interval = std::max(back_off.cap(), back_off.base_interval);
-  }
+bool was_too_fast(const Outcome& outcome, const ServerWait& told) {
+  return outcome.response && outcome.response->status == 429 && !told.said;
+}
+
+config::BackOff slowed_down(config::BackOff back_off) {
+  back_off.base_interval = std::max<Duration>(back_off.base_interval, std::chrono::seconds(1));
+  back_off.max_interval = std::max(back_off.cap(), back_off.base_interval);
   return back_off;
 }
 
@@ -125,7 +127,7 @@ Verdict RetryState::refusal_of_any(const Situation& situation, bool repeatable) 
   if (!repeatable) return Verdict::kNotIdempotent;
   if (!situation.body_replayable) return Verdict::kBodyLost;
   if (retries_ >= most) return Verdict::kLimit;
-  if (!fits(Duration::zero(), situation)) return Verdict::kDeadline;
+  if (room_for_wait(situation) < Duration::zero()) return Verdict::kDeadline;
   if (situation.live != LiveMode::kNormal) return Verdict::kLiveOff;
   return situation.breaker_open ? Verdict::kBreakerOpen : Verdict::kNone;
 }
@@ -140,21 +142,26 @@ bool RetryState::is_free(const Outcome& outcome) const {
          covers_keep_alive_race(*policy_, outcome, request_);
 }
 
-// Nothing, if there is not enough time for the wait and an attempt after it.
+// Nothing, if there is not enough time for the wait and an attempt after it. An ordinary wait is
+// drawn from what fits; who asks for one of the server's, or has been too fast, gets it or none.
 std::optional<RetryState::Wait> RetryState::next_wait(const Outcome& outcome,
                                                       const Situation& situation, Random& random) {
   const config::RetryAfter& rules = policy_->retry_after;
   const ServerWait told = read_server_wait(rules, outcome, situation.wall_time);
+  const Duration room = room_for_wait(situation);
   unreadable_retry_afters_ += told.unreadable;
   if (told.wait > Duration::zero()) {
-    if (told.wait > rules.max_wait || !fits(told.wait, situation)) return std::nullopt;
-    const Duration room =
-        situation.time_left ? *situation.time_left - situation.min_attempt_time : Duration::max();
+    if (told.wait > rules.max_wait || told.wait > room) return std::nullopt;
     return Wait{draw_server_wait(told.wait, room, random), true};
   }
-  const Duration wait = draw_backoff(backoff_of(*policy_, outcome, told), retries_, random);
-  if (!fits(wait, situation)) return std::nullopt;
-  return Wait{wait, false};
+  if (was_too_fast(outcome, told)) {
+    const Duration wait =
+        draw_backoff(backoff_bound(slowed_down(policy_->back_off), retries_), random);
+    return wait > room ? std::nullopt : std::optional(Wait{wait, false});
+  }
+  if (room < Duration::zero()) return std::nullopt;
+  return Wait{draw_backoff(std::min(backoff_bound(policy_->back_off, retries_), room), random),
+              false};
 }
 
 RetryCause RetryState::cause(const Outcome& outcome, const Situation& situation) const {

@@ -25,12 +25,11 @@ TEST(BackOff, ManyRetriesDoNotOverflow) {
 }
 
 TEST(BackOff, DrawsAreUniformBelowTheBound) {
-  const config::BackOff back_off{.base_interval = 100ms, .max_interval = 1s};
   Random random(1);
   constexpr int kDraws = 20'000;
   std::array<int, 10> tenths{};
   for (int i = 0; i < kDraws; ++i) {
-    const Duration wait = draw_backoff(back_off, 1, random);
+    const Duration wait = draw_backoff(200ms, random);
     ASSERT_GE(wait, 0ms);
     ASSERT_LT(wait, 200ms);
     ++tenths[static_cast<std::size_t>(wait / 20ms)];
@@ -42,7 +41,7 @@ TEST(BackOff, AThousandClientsThatFailTogetherComeBackFlat) {
   Random random(2);
   std::array<int, 25> arrivals{};
   for (int client = 0; client < 1000; ++client) {
-    ++arrivals[static_cast<std::size_t>(draw_backoff({}, 4, random) / 10ms)];
+    ++arrivals[static_cast<std::size_t>(draw_backoff(backoff_bound({}, 4), random) / 10ms)];
   }
   for (const int n : arrivals) EXPECT_LT(n, 80);  // 40 on average; without jitter 1000 at once
 }
