@@ -11,9 +11,16 @@ CXX_FILES = $(shell find proxy config filters tests bench -name '*.cc' -o -name 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
 
-build: .packages-build  ## build/release/damper, and the demo services
+build: .packages-build build/profile/trained  ## build/release/damper, and the demo services
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS)
+
+# Once a tree: what has changed since is built without its counts, until `make clean`.
+build/profile/trained:
+	cmake --preset profile
+	cmake --build --preset profile --parallel $(JOBS) --target damper damper-demo-app
+	bench/train.py
+	touch $@
 
 demo: build  ## measure retry amplification and a flaky upstream with real processes (1 minute)
 	bench/demo/experiments.py

@@ -17,16 +17,17 @@ def retry_policy(base_interval="1ms", num_retries=2, per_try_timeout="1s", retry
                                retry_on=retry_on, statuses=statuses)
 
 
-def listener(direction, port, cluster, retries="", layer="", timeout="", filters=""):
+def listener(direction, port, cluster, retries="", layer="", timeout="", filters="", name=""):
     """Everything that comes to `port` goes to `cluster`.
 
-    retries: the text of retry_policy(); layer: a role, or nothing for the default; filters: their list.
+    retries: the text of retry_policy(); layer: a role, or nothing for the default; filters: their list; name: if there
+    are several of a direction.
     """
     filters = f"\n  filters: [ {filters} ]" if filters else ""
     timeout = f"\n        timeout: {timeout}" if timeout else ""
     role = f"\n        layer: {{ role: {layer} }}" if layer else ""
     return f"""\
-- name: {direction}
+- name: {name or direction}
   direction: {direction}
   address: 127.0.0.1:{port}{filters}
   routes:
