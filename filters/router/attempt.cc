@@ -221,6 +221,7 @@ void Attempt::on_stream_failed(const http::StreamFailure& failure) {
         .request_on_wire = failure.request_on_wire,
         .keep_alive_race = failure.reused_and_silent,
         .stream_only = failure.stream_only,
+        .cancelled = failure.cancelled,
         .graceful_goaway = failure.graceful,
         .detail = failure.detail});
 }

@@ -21,6 +21,7 @@ struct AttemptFailure {
   bool request_on_wire = false;
   bool keep_alive_race = false;
   bool stream_only = false;      // by RST_STREAM: its connection lives
+  bool cancelled = false;        // by RST_STREAM(CANCEL)
   bool graceful_goaway = false;  // kRefusedStream because the host is draining
   std::string detail;
   Duration retry_after{};  // what we ask the client to wait; 0: nothing
