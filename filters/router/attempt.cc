@@ -90,7 +90,12 @@ void Attempt::on_no_connection(upstream::PoolFailure failure, std::string_view d
 }
 
 void Attempt::send_head(const http::RequestHead& head, bool end) {
-  id_ = connection_->open(*this, head, end);
+  if (http::WebSocketHandshake::is_needed(head, connection_->multiplexed())) {
+    websocket_ = std::make_unique<http::WebSocketHandshake>(head, worker_.random);
+    id_ = connection_->open(*this, websocket_->request(head), end);
+  } else {
+    id_ = connection_->open(*this, head, end);
+  }
   connection_id_ = connection_->id();
   local_address_ = connection_->local_text();
   request_sent_ = end;
@@ -150,10 +155,18 @@ void Attempt::on_interim(http::ResponseHead&& head) {
 void Attempt::on_response_head(http::ResponseHead&& head, bool end) {
   sign_of_life();
   stop_clock();
+  if (websocket_ && !websocket_->take_answer(head)) return refuse_handshake();
   head_came_ = worker_.loop.now();
   if (!end && owner_.on_attempt_open_head(head)) return hold(std::move(head));
   if (end) this->end();
   owner_.on_attempt_head(*this, std::move(head), end, nullptr);
+}
+
+void Attempt::refuse_handshake() {
+  cancel();
+  owner_.on_attempt_failed(*this, {.failure = Failure::kProtocolError,
+                                   .request_on_wire = true,
+                                   .detail = "websocket.handshake"});
 }
 
 void Attempt::hold(http::ResponseHead&& head) {
@@ -208,6 +221,7 @@ void Attempt::on_stream_failed(const http::StreamFailure& failure) {
         .request_on_wire = failure.request_on_wire,
         .keep_alive_race = failure.reused_and_silent,
         .stream_only = failure.stream_only,
+        .cancelled = failure.cancelled,
         .graceful_goaway = failure.graceful,
         .detail = failure.detail});
 }

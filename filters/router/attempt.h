@@ -9,6 +9,7 @@
 #include "base/chunk.h"
 #include "filters/retry/outcome.h"
 #include "http/client_connection.h"
+#include "http/websocket.h"
 #include "http/worker.h"
 #include "upstream/cluster.h"
 
@@ -20,6 +21,7 @@ struct AttemptFailure {
   bool request_on_wire = false;
   bool keep_alive_race = false;
   bool stream_only = false;      // by RST_STREAM: its connection lives
+  bool cancelled = false;        // by RST_STREAM(CANCEL)
   bool graceful_goaway = false;  // kRefusedStream because the host is draining
   std::string detail;
   Duration retry_after{};  // what we ask the client to wait; 0: nothing
@@ -115,6 +117,7 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
   // The head of a gRPC answer is held back for as long as its status may come with the next frame.
   void hold(http::ResponseHead&& head);
   bool hand_over(bool end, http::Fields* trailers);
+  void refuse_handshake();
 
   // The per-try clock runs while we wait for the upstream, and stands still while the client is
   // sending.
@@ -149,6 +152,7 @@ class Attempt final : private upstream::PoolUser, private http::ClientStream {
   std::optional<TimePoint> head_came_;
   std::unique_ptr<http::ResponseHead> held_;
   std::unique_ptr<event::Timer> hold_;
+  std::unique_ptr<http::WebSocketHandshake> websocket_;  // where it takes part in one
   std::uint64_t connection_id_ = 0;
   std::string local_address_;
   State state_ = State::kNew;

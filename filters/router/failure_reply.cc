@@ -4,6 +4,7 @@
 
 #include "filters/retry/marks.h"
 #include "filters/retry/retry_after.h"
+#include "http/grpc_timeout.h"
 
 namespace damper::router {
 namespace {
@@ -72,6 +73,12 @@ std::string failure_body(const AttemptFailure& failure, bool retried) {
   std::string out = "upstream connect error or disconnect/reset before headers. ";
   if (retried) out += "retried and the latest ";
   return out.append("reset reason: ").append(shape.reason);
+}
+
+bool is_end_of_deadline(const AttemptFailure& failure, Duration left) {
+  if (failure.failure != Failure::kReset && failure.failure != Failure::kRefusedStream)
+    return false;
+  return left <= Duration::zero() || (failure.cancelled && left < http::kGrpcTimeoutStep);
 }
 
 void append_failure_headers(stream::Reply& reply, const AttemptFailure& failure,

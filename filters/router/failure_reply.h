@@ -20,6 +20,13 @@ std::string failure_details(const AttemptFailure& failure, bool response_started
 std::string_view transport_failure_in(std::string_view details, retry::Failure failure);
 std::string failure_body(const AttemptFailure& failure, bool retried);
 
+// A server that was told grpc-timeout ends the call by a reset when that is over, at the moment at
+// which our own timer is due. Then the deadline has ended it, whichever of the two came first.
+// `left`: of the call's time, by a clock that was read after the reset. As the timeout was told in
+// whole milliseconds it may be over up to one sooner over there; so early only CANCEL is taken for
+// it, with which gRPC's servers say so.
+bool is_end_of_deadline(const AttemptFailure& failure, Duration left);
+
 // x-envoy-overloaded where a limit refused, and Retry-After in whole seconds, never less than asked
 // for.
 void append_failure_headers(stream::Reply& reply, const AttemptFailure& failure,

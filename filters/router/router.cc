@@ -256,7 +256,12 @@ void Router::on_response_drained() {
 // --- After an attempt ----------------------------------------------------------------------------
 
 void Router::on_attempt_failed(Attempt& attempt, const AttemptFailure& failure) {
-  failed(&attempt, failure);
+  if (over_ || !ended_by_deadline(failure)) return failed(&attempt, failure);
+  if (!response_started_) {
+    note_outcome(&attempt,
+                 {.failure = Failure::kRouteTimeout, .request_on_wire = failure.request_on_wire});
+  }
+  on_route_timeout();
 }
 
 // `attempt` is null if no host was asked.

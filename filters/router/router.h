@@ -106,6 +106,7 @@ class Router final : public stream::ChainEnd, private Attempt::Owner {
   // A gRPC answer whose status is not in its head.
   void await_status(Attempt& attempt, const retry::Outcome& outcome);
   void judge_status(const retry::Outcome& outcome);
+  bool ended_by_deadline(const AttemptFailure& failure) const;
   retry::Outcome ended_with(const http::Fields* trailers) const;
   void deliver_failure(const AttemptFailure& failure);
   void fail_started_response(const AttemptFailure& failure);

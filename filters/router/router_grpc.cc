@@ -2,6 +2,9 @@
 // its first message ends with the next frame, so where that could lead to a retry the head is held
 // back for a moment (attempt.h). Else it goes out, and what the call came to (success credit,
 // throttle, evidence about the host, verdict) is judged at its end.
+#include <algorithm>
+
+#include "filters/router/failure_reply.h"
 #include "filters/router/router.h"
 
 namespace damper::router {
@@ -24,6 +27,16 @@ void Router::await_status(Attempt& attempt, const Outcome& outcome) {
   status_awaited_ = true;
   // A stream may last for hours, and its place among the breaker's probes is another's.
   if (attempt.is_probe()) report_to_host(attempt, outcome);
+}
+
+// Also of a deadline that nobody enforces here: the caller has gone by then, and so has the time of
+// a retry.
+bool Router::ended_by_deadline(const AttemptFailure& failure) const {
+  if (!is_grpc_) return false;
+  const TimePoint now = worker_.loop.read_clock();
+  Duration left = time_left().value_or(Duration::max());
+  if (told_deadline_) left = std::min(left, *told_deadline_ - now);
+  return is_end_of_deadline(failure, left);
 }
 
 Outcome Router::ended_with(const http::Fields* trailers) const {

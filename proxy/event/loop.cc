@@ -185,6 +185,11 @@ TimePoint Loop::now() {
   return now_;
 }
 
+TimePoint Loop::read_clock() {
+  now_known_ = false;
+  return now();
+}
+
 std::unique_ptr<Timer> Loop::timer(std::function<void()> fire) {
   return std::make_unique<HeapTimer>(*this, std::move(fire));
 }

@@ -47,7 +47,8 @@ class Loop final : public Scheduler {
   void at_end_of_turn(EndOfTurn& work);  // once a turn, however often it is asked for
   void forget(EndOfTurn& work);          // its object dies outside destroy_later()
 
-  TimePoint now() override;
+  TimePoint now() override;  // as it was when it was first asked for in this turn
+  TimePoint read_clock();    // as it is; now() says the same from then on
   [[nodiscard]] std::unique_ptr<Timer> timer(std::function<void()> fire) override;
 
   event_base* base() { return base_.get(); }  // for event/ only

@@ -235,6 +235,7 @@ void ClientConnection::on_response_reset(StreamId id, Reset why) {
   const Errc code = why == Reset::kProtocol ? Errc::kProtocol : Errc::kReset;
   StreamFailure failure = failure_of(*entry, {code, Side::kUpstream, "reset by the upstream"});
   failure.stream_only = true;
+  failure.cancelled = why == Reset::kCancel;
   failure.graceful = why == Reset::kGoAway;
   failure.refused = why == Reset::kRefused || failure.graceful;
   failure.reused_and_silent = false;

@@ -18,6 +18,7 @@ struct StreamFailure {
   Errc code = Errc::kReset;
   std::string detail;
   bool stream_only = false;  // by RST_STREAM: the connection lives
+  bool cancelled = false;    // by RST_STREAM(CANCEL)
   bool refused = false;   // surely not processed: REFUSED_STREAM, or above the last id of a GOAWAY
   bool graceful = false;  // by a GOAWAY(NO_ERROR): the host is draining
   bool request_on_wire = false;  // bytes of the request may have reached the upstream

@@ -20,7 +20,7 @@ enum class Reset : std::uint8_t {
              // complains
   kGoAway,   // surely not processed: above the last id of a GOAWAY(NO_ERROR)
   kProtocol,
-  kInternal,
+  kInternal,  // and, of an upstream, every code that has no word of its own here
   kNoError
 };
 

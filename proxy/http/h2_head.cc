@@ -141,11 +141,11 @@ ResponseHead Block::to_response(std::string_view upgrade) {
   ResponseHead head;
   head.protocol = Protocol::kHttp2;
   head.status = status_;
-  if (status_ == 200 && !upgrade.empty()) {
+  if (status_ / 100 == 2 && !upgrade.empty()) {
     head.status = 101;  // what HTTP/1 calls a stream that has become a tunnel
     head.upgrade = upgrade;
   }
-  if (status_ != 204 && status_ >= 200) head.content_length = content_length_;
+  if (head.status != 204 && head.status >= 200) head.content_length = content_length_;
   head.fields = std::move(fields_);
   return head;
 }

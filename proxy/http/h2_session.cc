@@ -548,7 +548,8 @@ Reset Session::reason_of(const Stream& stream, std::uint32_t error_code) const {
     return above_goaway ? Reset::kGoAway : Reset::kRefused;
   }
   if (!stream.peer_reset) return Reset::kProtocol;  // nghttp2 found fault with it
-  return error_code == NGHTTP2_NO_ERROR ? Reset::kNoError : Reset::kCancel;
+  if (error_code == NGHTTP2_NO_ERROR) return Reset::kNoError;
+  return error_code == NGHTTP2_CANCEL ? Reset::kCancel : Reset::kInternal;
 }
 
 int Session::on_closed(StreamId id, std::uint32_t error_code) {

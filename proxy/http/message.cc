@@ -17,6 +17,21 @@ std::string_view RequestHead::operation() const {
   return is_grpc() ? path.substr(0, path.find('?')) : method;
 }
 
+RequestHead RequestHead::clone() const {
+  RequestHead out;
+  out.fields = fields.clone();
+  Arena& arena = out.fields.arena();
+  out.method = arena.copy(method);
+  out.scheme = arena.copy(scheme);
+  out.authority = arena.copy(authority);
+  out.path = arena.copy(path);
+  out.upgrade = arena.copy(upgrade);
+  out.content_length = content_length;
+  out.protocol = protocol;
+  out.expect_continue = expect_continue;
+  return out;
+}
+
 bool is_grpc(const Fields& fields) {
   constexpr std::string_view kGrpc = "application/grpc";
   const auto type = fields.find(HeaderId::kContentType);

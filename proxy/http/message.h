@@ -39,6 +39,8 @@ struct RequestHead {
   // Copies the text into the head's own arena.
   void set_path(std::string_view text) { path = fields.arena().copy(text); }
   void set_authority(std::string_view text) { authority = fields.arena().copy(text); }
+
+  RequestHead clone() const;
 };
 
 struct ResponseHead {

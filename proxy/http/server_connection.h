@@ -83,6 +83,7 @@ class ServerConnection final : public event::Disposable,
   void set_peer_trusted(bool trusted) { peer_trusted_ = trusted; }  // false until then
   bool secure() const { return secure_; }                           // by TLS
   void set_secure(bool secure) { secure_ = secure; }
+  const net::Transport& transport() const { return connection_.transport(); }
   const std::string& peer_text() const { return peer_text_; }
   std::string_view peer_ip() const;  // of peer_text(); empty for a unix socket
   const std::string& local_text();

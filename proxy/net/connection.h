@@ -81,6 +81,7 @@ class Connection final : public event::IoTarget, public event::EndOfTurn {
   std::size_t unsent_bytes() const { return out_.size(); }
   bool has_input() const { return !in_.empty(); }
   std::string_view alpn() const { return transport_->alpn(); }
+  const Transport& transport() const { return *transport_; }
   // By a look at the socket: is there anything that has not been delivered, bytes, an end or an
   // error?
   bool has_unread() const;

@@ -20,6 +20,9 @@ struct TlsFacts {
   std::string peer_subject;  // RFC 2253; empty: the peer showed no certificate
   std::vector<std::string> peer_dns_sans;
   std::vector<std::string> peer_uri_sans;
+  std::string local_subject;  // of what we have shown; empty: nothing
+  std::vector<std::string> local_dns_sans;
+  std::vector<std::string> local_uri_sans;
 };
 
 // Of one certificate that we show, or of a root that we trust.

@@ -245,6 +245,11 @@ const TlsFacts* TlsTransport::tls() const {
     facts->peer_dns_sans = subject_alt_names(peer, GEN_DNS);
     facts->peer_uri_sans = subject_alt_names(peer, GEN_URI);
   }
+  if (const X509* shown = SSL_get_certificate(ssl_.get())) {
+    facts->local_subject = text_of(X509_get_subject_name(shown));
+    facts->local_dns_sans = subject_alt_names(shown, GEN_DNS);
+    facts->local_uri_sans = subject_alt_names(shown, GEN_URI);
+  }
   forget_errors();
   facts_ = std::move(facts);
   return facts_.get();

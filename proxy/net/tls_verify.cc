@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "net/address.h"
+#include "net/tls_digest.h"
 
 namespace damper::net {
 namespace {
@@ -132,13 +133,10 @@ std::string sha256_hex(const X509* certificate) {
 std::string spki_sha256_base64(const X509* certificate) {
   unsigned char* der = nullptr;
   const int der_bytes = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &der);
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned length = 0;
-  EVP_Digest(der, static_cast<std::size_t>(der_bytes), digest, &length, EVP_sha256(), nullptr);
+  std::string out =
+      sha256_base64({reinterpret_cast<const char*>(der), static_cast<std::size_t>(der_bytes)});
   OPENSSL_free(der);
-  unsigned char text[EVP_ENCODE_LENGTH(EVP_MAX_MD_SIZE)];
-  const int chars = EVP_EncodeBlock(text, digest, static_cast<int>(length));
-  return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(chars)};
+  return out;
 }
 
 }  // namespace damper::net

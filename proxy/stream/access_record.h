@@ -11,6 +11,10 @@
 #include "base/time.h"
 #include "http/message.h"
 
+namespace damper::net {
+class Transport;
+}
+
 namespace damper::stream {
 
 // Envoy's response flags, in the order in which the log shows several of them.
@@ -77,6 +81,7 @@ struct AccessRecord {
   std::uint64_t upstream_connection_id = 0;
   std::string_view downstream_remote;  // "127.0.0.1:43210"
   std::string_view downstream_local;
+  const net::Transport* downstream_transport = nullptr;  // knows of TLS; lives as the heads do
   std::string_view upstream_local;
   std::string_view listener;
 
@@ -89,6 +94,9 @@ struct AccessRecord {
   std::optional<TimePoint> end;
 
   int status = 0;
+  bool health_check = false;
+  bool key_made_here = false;  // the idempotency key is not the client's
+  bool request_id_made_here = false;
   Flags flags;
   std::string_view details;  // Envoy's response code details; static text or owned by the stream
   std::uint64_t bytes_received = 0;  // of bodies
@@ -107,9 +115,6 @@ struct AccessRecord {
   std::optional<TimePoint> deadline;
   Duration min_attempt_time{-1};              // less is not worth a retry; below nothing: learned
   std::optional<ExpectedCost> expected_cost;  // none: whatever time is left is enough
-  bool health_check = false;
-  bool key_made_here = false;  // the idempotency key is not the client's
-  bool request_id_made_here = false;
 };
 
 // As the trailers or the head say it; else what the HTTP status stands for.

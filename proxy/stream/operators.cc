@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 #include "http/grpc_status.h"
+#include "net/tls_facts.h"
+#include "net/transport.h"
 
 namespace damper::stream {
 namespace {
@@ -196,6 +198,28 @@ bool write_local_port(const AccessRecord& r, const Arguments&, std::string& out)
   return append_text(out, port_of(r.downstream_local));
 }
 
+const net::TlsFacts* downstream_tls(const AccessRecord& r) {
+  return r.downstream_transport ? r.downstream_transport->tls() : nullptr;
+}
+
+template <auto kMember>
+bool write_tls(const AccessRecord& r, const Arguments&, std::string& out) {
+  const net::TlsFacts* tls = downstream_tls(r);
+  return tls && append_text(out, tls->*kMember);
+}
+
+template <auto kMember>
+bool write_tls_names(const AccessRecord& r, const Arguments&, std::string& out) {
+  const net::TlsFacts* tls = downstream_tls(r);
+  if (!tls) return false;
+  const std::size_t start = out.size();
+  for (const std::string& name : tls->*kMember) {
+    if (out.size() > start) out.push_back(',');
+    out.append(name);
+  }
+  return out.size() > start;
+}
+
 bool write_grpc_status(const AccessRecord& r, const Arguments& a, std::string& out) {
   if (!r.request || !r.request->is_grpc()) return false;
   const int status = grpc_status(r);
@@ -319,6 +343,7 @@ struct Definition {
 
 constexpr bool kNumber = true;
 using Record = AccessRecord;
+using Tls = net::TlsFacts;
 
 constexpr std::array kOperators = {
     Definition{"ATTEMPTS", write_attempts},
@@ -333,10 +358,18 @@ constexpr std::array kOperators = {
     Definition{"DOWNSTREAM_LOCAL_ADDRESS", write_text<&Record::downstream_local>},
     Definition{"DOWNSTREAM_LOCAL_ADDRESS_WITHOUT_PORT",
                write_address_without_port<&Record::downstream_local>},
+    Definition{"DOWNSTREAM_LOCAL_DNS_SAN", write_tls_names<&Tls::local_dns_sans>},
     Definition{"DOWNSTREAM_LOCAL_PORT", write_local_port, nullptr, kNumber},
+    Definition{"DOWNSTREAM_LOCAL_SUBJECT", write_tls<&Tls::local_subject>},
+    Definition{"DOWNSTREAM_LOCAL_URI_SAN", write_tls_names<&Tls::local_uri_sans>},
+    Definition{"DOWNSTREAM_PEER_DNS_SAN", write_tls_names<&Tls::peer_dns_sans>},
+    Definition{"DOWNSTREAM_PEER_SUBJECT", write_tls<&Tls::peer_subject>},
+    Definition{"DOWNSTREAM_PEER_URI_SAN", write_tls_names<&Tls::peer_uri_sans>},
     Definition{"DOWNSTREAM_REMOTE_ADDRESS", write_text<&Record::downstream_remote>},
     Definition{"DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT",
                write_address_without_port<&Record::downstream_remote>},
+    Definition{"DOWNSTREAM_TLS_CIPHER", write_tls<&Tls::cipher>},
+    Definition{"DOWNSTREAM_TLS_VERSION", write_tls<&Tls::version>},
     Definition{"DURATION", write_span<at_start, at_end>, nullptr, kNumber},
     Definition{"GRPC_STATUS", write_grpc_status, read_grpc_form},
     Definition{"GRPC_STATUS_NUMBER", write_grpc_status, nullptr, kNumber},
@@ -345,7 +378,7 @@ constexpr std::array kOperators = {
     Definition{"PARENT_IDEMPOTENCY_KEY", write_text<&Record::parent_key>},
     Definition{"PROTOCOL", write_protocol},
     Definition{"REQ", write_request_header, read_headers},
-    Definition{"REQUESTED_SERVER_NAME", write_nothing},  // no TLS here
+    Definition{"REQUESTED_SERVER_NAME", write_tls<&Tls::server_name>},
     Definition{"REQUEST_DURATION", write_span<at_start, at_request_end>, nullptr, kNumber},
     Definition{"RESP", write_response_header, read_headers},
     Definition{"RESPONSE_CODE", write_count<&Record::status>, nullptr, kNumber},

@@ -18,6 +18,7 @@ Stream::Stream(std::shared_ptr<Frontend> frontend, http::ServerConnection& conne
   record_.connection_id = connection.id();
   record_.downstream_remote = connection.peer_text();
   record_.downstream_local = connection.local_text();
+  record_.downstream_transport = &connection.transport();
   record_.listener = frontend_->config->listener->name;
   record_.start_time = std::chrono::system_clock::now();
   record_.start = worker().loop.now();

@@ -5,6 +5,7 @@
 
 #include "tests/support/gauges.h"
 #include "tests/support/grpc_wire.h"
+#include "tests/support/h2_peer.h"
 #include "tests/support/log_file.h"
 
 namespace damper::tests {
@@ -215,6 +216,70 @@ TEST(GrpcCall, WithoutTheFilterItsTimeoutPassesAndARetryIsToldWhatIsLeft) {
   EXPECT_EQ(upstream.requests()[0].field("grpc-timeout"), "4S");
   EXPECT_LE(told_timeout(upstream.requests()[1]), 3900);
   EXPECT_GT(told_timeout(upstream.requests()[1]), 0);
+}
+
+// Ends each call by a reset once its grpc-timeout is over, as gRPC's servers do. Whatever comes
+// meanwhile is read.
+ScriptedUpstream::Script resets_at_its_deadline() {
+  return [](ScriptedUpstream& self, WireConnection& connection, int) {
+    H2Server server(self, connection);
+    while (const auto call = server.receive()) {
+      const TimePoint over = Clock::now() + std::chrono::milliseconds(told_timeout(*call));
+      for (Duration left = over - Clock::now(); left > Duration::zero();
+           left = over - Clock::now()) {
+        const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+        if (connection.readable_within(static_cast<int>(ms)) && !server.pump()) return;
+      }
+      server.reset(call->id, http::Reset::kCancel);
+    }
+  };
+}
+
+constexpr const char* kTimeoutFormat =
+    "format: \"%GRPC_STATUS_NUMBER% %RESPONSE_FLAGS% %RESPONSE_CODE_DETAILS% %RETRY_VERDICT% "
+    "%UPSTREAM_REQUEST_ATTEMPT_COUNT%\\n\"";
+
+// Either clock may be the first, and nobody can tell which was.
+TEST(GrpcCall, AnUpstreamThatResetsAtTheDeadlineHasExceededIt) {
+  constexpr std::size_t kCalls = 30;
+  LogFile log;
+  ScriptedUpstream upstream(resets_at_its_deadline());
+  RunningProxy proxy(one_route(upstream.endpoint(), grpc_retry("reset,unavailable"), "http: 2",
+                               kWithTrailers + ", " + log.setting(kTimeoutFormat)));
+  for (std::size_t i = 0; i < kCalls; ++i) {
+    EXPECT_EQ(grpc_status(proxy.ask(grpc_call("grpc-timeout: 10m\r\n"))), "4");
+  }
+  EXPECT_EQ(log.lines(kCalls), std::vector<std::string>(kCalls, "4 UT response_timeout - 1"));
+  EXPECT_EQ(proxy.stat("cluster.app.upstream_rq_timeout"), static_cast<long>(kCalls));
+  EXPECT_EQ(proxy.stat("cluster.app.upstream_rq_retry"), 0);
+  expect_no_requests_left(proxy);
+}
+
+// Here no timer of ours runs: it is always the reset.
+TEST(GrpcCall, AResetAfterADeadlineThatNobodyEnforcesHasExceededItToo) {
+  ScriptedUpstream upstream([](ScriptedUpstream& self, WireConnection& connection, int) {
+    const auto call = self.receive(connection);
+    if (told_timeout(*call) < 100)
+      connection.readable_within(static_cast<int>(told_timeout(*call)));
+  });
+  RunningProxy proxy(bootstrap(upstream.endpoint(), grpc_retry("reset") + ", timeout: 0s"));
+  EXPECT_EQ(grpc_status(proxy.ask(grpc_call("grpc-timeout: 10m\r\n"))), "4");
+  EXPECT_EQ(upstream.requests().size(), 1u);
+  EXPECT_EQ(grpc_status(proxy.ask(grpc_call("grpc-timeout: 10000m\r\n"))), "14");
+  EXPECT_EQ(upstream.requests().size(), 3u);
+}
+
+TEST(GrpcCall, AResetThatComesBeforeTheDeadlineIsAReset) {
+  ScriptedUpstream upstream(h2_script([](H2Server& server, const H2Message& call, int) {
+    server.reset(call.id, http::Reset::kCancel);
+  }));
+  LogFile log;
+  RunningProxy proxy(one_route(upstream.endpoint(), grpc_retry("reset"), "http: 2",
+                               kWithTrailers + ", " + log.setting(kTimeoutFormat)));
+  EXPECT_EQ(grpc_status(proxy.ask(grpc_call("grpc-timeout: 10S\r\n"))), "14");
+  EXPECT_EQ(log.lines(1),
+            std::vector<std::string>{
+                "14 URX,UR upstream_reset_before_response_started{remote_reset} limit 2"});
 }
 
 TEST(GrpcCall, AHeaderThatIsEnforcedIsToldAnewToEachAttempt) {

@@ -60,6 +60,67 @@ TEST(DownstreamTls, IsHttpsForTheUpstream) {
             1'700'000'000);
 }
 
+// The line is written when the client has gone already.
+TEST(DownstreamTls, TheAccessLogKnowsTheClient) {
+  constexpr const char* kOperators[] = {
+      "DOWNSTREAM_TLS_VERSION",   "DOWNSTREAM_TLS_CIPHER",    "REQUESTED_SERVER_NAME",
+      "DOWNSTREAM_PEER_SUBJECT",  "DOWNSTREAM_PEER_URI_SAN",  "DOWNSTREAM_PEER_DNS_SAN",
+      "DOWNSTREAM_LOCAL_SUBJECT", "DOWNSTREAM_LOCAL_DNS_SAN", "DOWNSTREAM_LOCAL_URI_SAN"};
+  std::string text, json;
+  for (const std::string name : kOperators) {
+    text += "%" + name + "% ";
+    json += (json.empty() ? "" : ", ") + name + ": \"%" + name + "%\"";
+  }
+  const Authorities tls;
+  const Pair known =
+      tls.ca.issue({.name = "client",
+                    .alt_names = {"URI:spiffe://test/a", "URI:spiffe://test/b", "DNS:c.test"}});
+  for (const bool as_json : {false, true}) {
+    const LogFile log;
+    ScriptedUpstream upstream(silent());
+    RunningProxy proxy(one_route(
+        upstream.endpoint(), "", "",
+        tls.listener(", ca: \"" + tls.ca_file + "\", verify_client: optional, min_version: 1.3") +
+            ", " +
+            log.setting(as_json ? "json: { " + json + " }" : "format: \"" + text + "\\n\"")));
+    WireConnection client = proxy.connect();
+    ASSERT_TRUE(client.connect_tls("a.test", &known));
+    client.send(kGet);
+    ASSERT_TRUE(upstream.wait_for_requests(1));
+    client.reset();
+    const std::vector<std::string> expected = {"TLSv1.3",
+                                               "TLS_AES_128_GCM_SHA256",
+                                               "a.test",
+                                               "CN=client",
+                                               "spiffe://test/a,spiffe://test/b",
+                                               "c.test",
+                                               "CN=server",
+                                               "a.test",
+                                               "-"};
+    std::string line;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const std::string& value = expected[i];
+      if (as_json) {
+        const std::string shown = value == "-" ? "null" : "\"" + value + "\"";
+        line += (line.empty() ? "{\"" : ",\"") + std::string(kOperators[i]) + "\":" + shown;
+      } else {
+        line += value + " ";
+      }
+    }
+    if (as_json) line += "}";
+    EXPECT_EQ(log.lines(1), std::vector<std::string>{line});
+
+    WireConnection anonymous = proxy.connect();
+    ASSERT_TRUE(anonymous.connect_tls());
+    anonymous.send(kGet);
+    ASSERT_TRUE(upstream.wait_for_requests(2));
+    anonymous.reset();
+    const std::string none =
+        as_json ? "null,\"DOWNSTREAM_PEER_URI_SAN\":null" : " - - - - CN=server ";
+    EXPECT_NE(log.lines(2).at(1).find(none), std::string::npos) << log.lines(2).at(1);
+  }
+}
+
 TEST(DownstreamTls, RefusesPlainTextAndServesOn) {
   const Authorities tls;
   ScriptedUpstream upstream(always(http_response(200, "fine")));

@@ -35,6 +35,7 @@ class H2End {
   bool wait_for_head(http::StreamId id);
   std::optional<http::Reset> wait_for_reset(http::StreamId id);  // even of a whole message
   std::string read_some(http::StreamId id);                      // of its body; empty: it has ended
+  const H2Message& message(http::StreamId id) { return at(id); }  // as far as it has come
   // Its window stays shut once it is full, until it is opened again.
   void keep_shut(http::StreamId id) { held_back_.emplace(id, 0); }
   void open_again(http::StreamId id);

@@ -174,6 +174,21 @@ TEST(Loop, TimeStandsStillWithinATurnAndMovesBetweenTurns) {
   EXPECT_GT(later, first);
 }
 
+TEST(Loop, TheClockCanBeReadWithinATurn) {
+  Loop loop;
+  TimePoint first{}, read{}, later{};
+  loop.post([&] {
+    first = loop.now();
+    while (Clock::now() <= first + 1us) {
+    }
+    read = loop.read_clock();
+    later = loop.now();
+  });
+  loop.run_once();
+  EXPECT_GT(read, first);
+  EXPECT_EQ(later, read);
+}
+
 TEST(Loop, TimersFireInOrderAndNeverBeforeTheirTime) {
   Loop loop;
   Log log;

@@ -114,7 +114,7 @@ TEST(H2ClientCodec, ResponsesToHeadAndNotModifiedHaveALengthAndNoBody) {
 
 TEST(H2ClientCodec, AResetTellsWhatBecameOfTheRequest) {
   const std::pair<std::uint32_t, std::string> codes[] = {{NGHTTP2_CANCEL, "cancel"},
-                                                         {NGHTTP2_INTERNAL_ERROR, "cancel"},
+                                                         {NGHTTP2_INTERNAL_ERROR, "internal"},
                                                          {NGHTTP2_REFUSED_STREAM, "refused"},
                                                          {NGHTTP2_NO_ERROR, "no error"}};
   for (const auto& [code, why] : codes) {

@@ -84,11 +84,12 @@ TEST(H2ClientConnection, AResetOfTheUpstreamFailsItsStreamOnly) {
     std::uint32_t code;
     Errc errc;
     bool refused;
+    bool cancelled = false;
   };
-  for (const Case& c :
-       {Case{NGHTTP2_REFUSED_STREAM, Errc::kReset, true}, Case{NGHTTP2_CANCEL, Errc::kReset, false},
-        Case{NGHTTP2_INTERNAL_ERROR, Errc::kReset, false},
-        Case{NGHTTP2_NO_ERROR, Errc::kReset, false}}) {
+  for (const Case& c : {Case{NGHTTP2_REFUSED_STREAM, Errc::kReset, true},
+                        Case{NGHTTP2_CANCEL, Errc::kReset, false, true},
+                        Case{NGHTTP2_INTERNAL_ERROR, Errc::kReset, false},
+                        Case{NGHTTP2_NO_ERROR, Errc::kReset, false}}) {
     Bench bench;
     bench.get();
     EXPECT_EQ(bench.hear(tests::h2::rst_stream(1, c.code)),
@@ -96,6 +97,7 @@ TEST(H2ClientConnection, AResetOfTheUpstreamFailsItsStreamOnly) {
     const StreamFailure& failure = *bench.stream.failure;
     EXPECT_EQ(failure.code, c.errc);
     EXPECT_EQ(failure.refused, c.refused);
+    EXPECT_EQ(failure.cancelled, c.cancelled);
     EXPECT_TRUE(failure.stream_only);
     EXPECT_TRUE(failure.request_on_wire);
     EXPECT_FALSE(failure.graceful);

@@ -162,6 +162,9 @@ TEST(H2Head, ResponsesHaveAStatusAndPerhapsALength) {
 
 TEST(H2Head, OnlyAnswersToUpgradesSwitchProtocols) {
   EXPECT_EQ(read_response({{":status", "200"}}, "websocket"), "101 upgrade websocket");
+  EXPECT_EQ(read_response({{":status", "201"}, {"content-length", "5"}}, "websocket"),
+            "101 upgrade websocket");
+  EXPECT_EQ(read_response({{":status", "302"}}, "websocket"), "302");
   EXPECT_EQ(read_response({{":status", "403"}}, "websocket"), "403");
   EXPECT_EQ(read_response({{":status", "200"}}), "200");
 }

@@ -33,6 +33,33 @@ TEST(RequestHead, OwnsTheTextThatIsSet) {
   EXPECT_EQ(head.authority, "orders.svc:8080");
 }
 
+TEST(RequestHead, ACloneOutlivesItsOriginal) {
+  RequestHead copy;
+  {
+    RequestHead head;
+    const std::string text = "GET", scheme = "https", upgrade = "websocket";
+    head.method = head.fields.arena().copy(text);
+    head.scheme = head.fields.arena().copy(scheme);
+    head.upgrade = head.fields.arena().copy(upgrade);
+    head.set_path("/chat");
+    head.set_authority("a.test");
+    head.fields.add("x-a", "b");
+    head.content_length = 7;
+    head.protocol = Protocol::kHttp2;
+    head.expect_continue = true;
+    copy = head.clone();
+  }
+  EXPECT_EQ(copy.method, "GET");
+  EXPECT_EQ(copy.scheme, "https");
+  EXPECT_EQ(copy.upgrade, "websocket");
+  EXPECT_EQ(copy.path, "/chat");
+  EXPECT_EQ(copy.authority, "a.test");
+  EXPECT_EQ(copy.fields.find("x-a"), "b");
+  EXPECT_EQ(copy.content_length, 7u);
+  EXPECT_EQ(copy.protocol, Protocol::kHttp2);
+  EXPECT_TRUE(copy.expect_continue);
+}
+
 TEST(Message, NamesProtocolsAndReasons) {
   EXPECT_EQ(name(Protocol::kHttp10), "HTTP/1.0");
   EXPECT_EQ(name(Protocol::kHttp2), "HTTP/2");

@@ -29,6 +29,9 @@ TEST(TlsTransport, ShakesHandsInBothVersions) {
     EXPECT_EQ(pair.client->tls()->version, name);
     EXPECT_EQ(pair.server->tls()->server_name, "a.test");
     EXPECT_EQ(pair.client->tls()->peer_subject, "CN=server");
+    EXPECT_EQ(pair.server->tls()->local_subject, "CN=server");
+    EXPECT_EQ(pair.server->tls()->local_dns_sans, pair.client->tls()->peer_dns_sans);
+    EXPECT_EQ(pair.client->tls()->local_subject, "");
     EXPECT_FALSE(pair.client->tls()->resumed);
     EXPECT_EQ(pair.server_count(TlsCounts::kHandshake), 1u);
   }

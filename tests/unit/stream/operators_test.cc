@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "net/tls_facts.h"
+#include "net/transport.h"
 #include "tests/support/sample_record.h"
 
 namespace damper::stream {
@@ -145,6 +147,62 @@ TEST(Operator, GrpcStatusHasThreeForms) {
   EXPECT_EQ(value_of("GRPC_STATUS_NUMBER", "", sample.record), "14");
   sample.trailers.set("grpc-status", "99");
   EXPECT_EQ(value_of("GRPC_STATUS", "", sample.record), "99");
+}
+
+// A connection of which only the handshake matters.
+class TlsOnly final : public net::Transport {
+ public:
+  explicit TlsOnly(const net::TlsFacts* facts) : facts_(facts) {}
+  Result<net::Progress> handshake(int) override { return net::Progress{}; }
+  Result<net::Progress> read(int, char*, std::size_t) override { return net::Progress{}; }
+  Result<net::Progress> write(int, Buffer&) override { return net::Progress{}; }
+  void shutdown(int) override {}
+  std::string_view alpn() const override { return {}; }
+  const net::TlsFacts* tls() const override { return facts_; }
+
+ private:
+  const net::TlsFacts* facts_;
+};
+
+constexpr Call kTlsCalls[] = {
+    {"DOWNSTREAM_LOCAL_DNS_SAN", "", "a.test,b.test"},
+    {"DOWNSTREAM_LOCAL_SUBJECT", "", "CN=server"},
+    {"DOWNSTREAM_LOCAL_URI_SAN", "", "spiffe://test/server"},
+    {"DOWNSTREAM_PEER_DNS_SAN", "", "client.test"},
+    {"DOWNSTREAM_PEER_SUBJECT", "", "CN=client,O=Test"},
+    {"DOWNSTREAM_PEER_URI_SAN", "", "spiffe://test/a,spiffe://test/b"},
+    {"DOWNSTREAM_TLS_CIPHER", "", "TLS_AES_128_GCM_SHA256"},
+    {"DOWNSTREAM_TLS_VERSION", "", "TLSv1.3"},
+    {"REQUESTED_SERVER_NAME", "", "a.test"},
+};
+
+TEST(Operator, TlsIsToldAsTheHandshakeFoundIt) {
+  const net::TlsFacts facts{.version = "TLSv1.3",
+                            .cipher = "TLS_AES_128_GCM_SHA256",
+                            .server_name = "a.test",
+                            .peer_subject = "CN=client,O=Test",
+                            .peer_dns_sans = {"client.test"},
+                            .peer_uri_sans = {"spiffe://test/a", "spiffe://test/b"},
+                            .local_subject = "CN=server",
+                            .local_dns_sans = {"a.test", "b.test"},
+                            .local_uri_sans = {"spiffe://test/server"}};
+  const TlsOnly transport(&facts);
+  AccessRecord record;
+  record.downstream_transport = &transport;
+  for (const Call& c : kTlsCalls)
+    EXPECT_EQ(value_of(c.name, c.argument, record), c.value) << c.name;
+}
+
+TEST(Operator, AnonymousAndPlainConnectionsHaveNoNames) {
+  const net::TlsFacts anonymous{};
+  const TlsOnly without_names(&anonymous), plain(nullptr);
+  AccessRecord record;
+  for (const net::Transport* transport :
+       {static_cast<const net::Transport*>(&without_names),
+        static_cast<const net::Transport*>(&plain), static_cast<const net::Transport*>(nullptr)}) {
+    record.downstream_transport = transport;
+    for (const Call& c : kTlsCalls) EXPECT_EQ(value_of(c.name, "", record), std::nullopt) << c.name;
+  }
 }
 
 TEST(Operator, AttemptsWithoutAHostAreShown) {

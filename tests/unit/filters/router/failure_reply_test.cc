@@ -12,6 +12,34 @@ using stream::Flag;
 using tests::Response;
 using upstream::Evidence;
 
+TEST(EndOfDeadline, IsAResetOnceTheTimeIsOverOrACancelJustBefore) {
+  using std::chrono::microseconds;
+  const struct {
+    Failure failure;
+    bool cancelled;
+    Duration left;
+    bool is_end;
+  } rows[] = {
+      {Failure::kReset, true, microseconds(1000), false},
+      {Failure::kReset, true, microseconds(999), true},
+      {Failure::kReset, false, microseconds(999), false},  // another code, or the connection
+      {Failure::kReset, false, microseconds(1), false},
+      {Failure::kReset, false, microseconds(0), true},
+      {Failure::kReset, false, microseconds(-5000), true},
+      {Failure::kRefusedStream, false, microseconds(1), false},
+      {Failure::kRefusedStream, false, microseconds(0), true},
+      {Failure::kReset, true, Duration::max(), false},
+      {Failure::kConnectFailure, false, microseconds(-1), false},
+      {Failure::kProtocolError, false, microseconds(-1), false},
+      {Failure::kPerTryTimeout, false, microseconds(-1), false},
+  };
+  for (const auto& row : rows) {
+    const AttemptFailure failure{.failure = row.failure, .cancelled = row.cancelled, .detail = {}};
+    EXPECT_EQ(is_end_of_deadline(failure, row.left), row.is_end)
+        << retry::word(row.failure) << " " << row.left.count();
+  }
+}
+
 TEST(FailureReply, EachFailureHasItsStatusFlagDetailsAndText) {
   const std::string reset = "upstream connect error or disconnect/reset before headers. ";
   const struct {
