@@ -283,6 +283,33 @@ TEST(Decision, ARetryIsRefusedIfItsWaitAndAnAttemptDoNotFit) {
   EXPECT_EQ(r.ask(Response(503).outcome()), "retry");
 }
 
+TEST(Decision, AnOrdinaryWaitIsDrawnFromWhatFits) {
+  Duration longest{};
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Request r;
+    r.random = Random(seed);
+    r.policy.back_off = {.base_interval = 1s, .max_interval = 1s};
+    r.situation.min_attempt_time = 20ms;
+    r.situation.time_left = 60ms;
+    const auto retry = r.retry(Response(503).outcome());
+    ASSERT_TRUE(retry) << seed;
+    longest = std::max(longest, retry->wait);
+  }
+  EXPECT_GT(longest, 35ms);
+  EXPECT_LT(longest, 40ms);
+}
+
+TEST(Decision, AWaitAfterTooManyRequestsIsNotShortenedToFit) {
+  int refused = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Request r;
+    r.random = Random(seed);
+    r.situation.time_left = 500ms;
+    if (r.ask(Response(429).outcome()) == "deadline") ++refused;
+  }
+  EXPECT_NEAR(refused, 100, 30);  // of draws from [0, 1 s)
+}
+
 TEST(Decision, AnOperatorMayLeaveOnlyConnectFailures) {
   Request r("5xx");
   r.situation.live = LiveMode::kConnectFailureOnly;
