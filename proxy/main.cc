@@ -13,6 +13,13 @@
 #include "server/tls_setup.h"
 #include "server/version.h"
 
+// For jemalloc: a thread keeps eight slabs' worth of freed pieces of a size to itself instead of
+// two, as a hundred streams begin and end together. $MALLOC_CONF overrides it.
+extern "C" {
+extern const char* malloc_conf;
+const char* malloc_conf = "lg_tcache_nslots_mul:3,tcache_nslots_small_max:1000";
+}
+
 namespace {
 
 using namespace damper;

@@ -10,7 +10,7 @@ namespace {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::size_t kMost = 0;
 #else
-constexpr std::size_t kMost = 2048;
+constexpr std::size_t kMost = 4096;
 #endif
 
 struct Free {

@@ -402,6 +402,7 @@ bool allowed_in_trailers(const Field& field) {
                                                                       "vary",
                                                                       "warning",
                                                                       "www-authenticate"});
+  if (field.id == HeaderId::kGrpcStatus || field.id == HeaderId::kGrpcMessage) return true;
   if (field.name.starts_with("if-")) return false;
   return !std::binary_search(kForbidden.begin(), kForbidden.end(), field.name);
 }

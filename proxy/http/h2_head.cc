@@ -223,4 +223,19 @@ NameValues::NameValues(const Fields& trailers, IndexedNames& indexed) {
   }
 }
 
+StoredTrailers::StoredTrailers(const Fields& trailers, IndexedNames& indexed) {
+  const NameValues block(trailers, indexed);
+  fields_.assign(block.begin(), block.begin() + block.size());
+  text_.reserve(trailers.bytes());  // it must not move
+  const auto keep = [this](std::uint8_t*& bytes, std::size_t n) {
+    const std::size_t at = text_.size();
+    text_.append(reinterpret_cast<const char*>(bytes), n);
+    bytes = reinterpret_cast<std::uint8_t*>(text_.data() + at);
+  };
+  for (nghttp2_nv& field : fields_) {
+    if ((field.flags & NGHTTP2_NV_FLAG_NO_COPY_NAME) == 0) keep(field.name, field.namelen);
+    keep(field.value, field.valuelen);
+  }
+}
+
 }  // namespace damper::http::h2

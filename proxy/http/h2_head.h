@@ -2,6 +2,7 @@
 #pragma once
 #include <nghttp2/nghttp2.h>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -91,6 +92,19 @@ class NameValues {
   std::size_t size_ = 0;
   char status_[kDigits];
   char length_[kDigits];
+};
+
+// Trailers that wait for the body before them: a copy, in one piece.
+class StoredTrailers {
+ public:
+  StoredTrailers(const Fields& trailers, IndexedNames& indexed);
+
+  const nghttp2_nv* begin() const { return fields_.data(); }
+  std::size_t size() const { return fields_.size(); }
+
+ private:
+  std::vector<nghttp2_nv> fields_;
+  std::string text_;
 };
 
 }  // namespace damper::http::h2

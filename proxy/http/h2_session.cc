@@ -272,7 +272,7 @@ void Session::send_body(StreamId id, Buffer& body, bool end) {
 void Session::send_trailers(StreamId id, const Fields& trailers) {
   Stream* stream = find(id);
   if (!stream || stream->left || stream->out_complete) return;
-  stream->trailers = std::make_unique<Fields>(trailers.clone());
+  stream->trailers = std::make_unique<StoredTrailers>(trailers, indexed_);
   stream->out_complete = true;
   wake(*stream);
 }
@@ -326,12 +326,9 @@ ssize_t Session::on_read_body(Stream& stream, std::size_t at_most, std::uint32_t
   if (n == stream.out.size()) {
     if (stream.out_complete) {
       flags |= NGHTTP2_DATA_FLAG_EOF;
-      if (stream.trailers) {
-        const NameValues block(*stream.trailers, indexed_);
-        if (block.size() > 0) {
-          flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
-          nghttp2_submit_trailer(raw(), stream.id, block.begin(), block.size());
-        }
+      if (stream.trailers && stream.trailers->size() > 0) {
+        flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+        nghttp2_submit_trailer(raw(), stream.id, stream.trailers->begin(), stream.trailers->size());
       }
     } else if (n == 0) {
       stream.deferred = true;

@@ -84,7 +84,7 @@ class Session {
     StreamId id = 0;
     Buffer out;                     // of our message, not framed yet
     std::unique_ptr<Buffer> early;  // of the peer's, for a tunnel that does not stand yet
-    std::unique_ptr<Fields> trailers;
+    std::unique_ptr<StoredTrailers> trailers;
     bool tunnel = false;
     bool deaf = false;     // what still comes is dropped
     bool started = false;  // our head is with nghttp2
