@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -53,6 +54,24 @@ class Order {
   std::map<StreamId, bool> over_;
 };
 
+// A body that turns out longer than its message said is refused where that is seen, and so much of
+// it has been delivered as came in pieces of its own. So of a stream that was reset, or fell with
+// its connection, no body is compared.
+class Bodies {
+ public:
+  void add(StreamId id, Buffer& body) { held_[id].append(std::move(body)); }
+  Buffer take(StreamId id) {
+    Buffer out = std::move(held_[id]);
+    held_.erase(id);
+    return out;
+  }
+  void drop(StreamId id) { held_.erase(id); }
+  std::map<StreamId, Buffer> take_all() { return std::exchange(held_, {}); }
+
+ private:
+  std::map<StreamId, Buffer> held_;
+};
+
 class OrderedServerSink final : public RecordingServerSink {
  public:
   using RecordingServerSink::RecordingServerSink;
@@ -64,21 +83,33 @@ class OrderedServerSink final : public RecordingServerSink {
   void on_request_body(StreamId id, Buffer& body, bool end) override {
     DAMPER_CHECK(!order_.is_over(id));
     order_.rest(id, end);
-    RecordingServerSink::on_request_body(id, body, end);
+    bodies_.add(id, body);
+    if (!end) return;
+    Buffer all = bodies_.take(id);
+    RecordingServerSink::on_request_body(id, all, true);
   }
   void on_request_trailers(StreamId id, Fields&& fields) override {
     DAMPER_CHECK(!order_.is_over(id));
     order_.rest(id, true);
+    Buffer all = bodies_.take(id);
+    RecordingServerSink::on_request_body(id, all, false);
     RecordingServerSink::on_request_trailers(id, std::move(fields));
   }
   void on_request_reset(StreamId id, Reset why) override {
     DAMPER_CHECK(!order_.is_over(id));
     order_.over(id);
+    bodies_.drop(id);
     RecordingServerSink::on_request_reset(id, why);
+  }
+  void finish() {
+    for (auto& [id, body] : bodies_.take_all()) {
+      RecordingServerSink::on_request_body(id, body, false);
+    }
   }
 
  private:
   Order order_;
+  Bodies bodies_;
 };
 
 std::string serve(std::string_view bytes, const std::vector<std::size_t>& cuts) {
@@ -96,6 +127,7 @@ std::string serve(std::string_view bytes, const std::vector<std::size_t>& cuts) 
   codec.pull(out);
   Buffer nothing;
   DAMPER_CHECK(codec.receive(nothing, sink));
+  if (!codec.failure()) sink.finish();
   return sink.transcript.take();
 }
 
@@ -108,21 +140,33 @@ class OrderedClientSink final : public RecordingClientSink {
   void on_response_body(StreamId id, Buffer& body, bool end) override {
     DAMPER_CHECK(!order_.is_over(id));
     order_.rest(id, end);
-    RecordingClientSink::on_response_body(id, body, end);
+    bodies_.add(id, body);
+    if (!end) return;
+    Buffer all = bodies_.take(id);
+    RecordingClientSink::on_response_body(id, all, true);
   }
   void on_response_trailers(StreamId id, Fields&& fields) override {
     DAMPER_CHECK(!order_.is_over(id));
     order_.rest(id, true);
+    Buffer all = bodies_.take(id);
+    RecordingClientSink::on_response_body(id, all, false);
     RecordingClientSink::on_response_trailers(id, std::move(fields));
   }
   void on_response_reset(StreamId id, Reset why) override {
     DAMPER_CHECK(!order_.is_over(id));
     order_.over(id);
+    bodies_.drop(id);
     RecordingClientSink::on_response_reset(id, why);
+  }
+  void finish() {
+    for (auto& [id, body] : bodies_.take_all()) {
+      RecordingClientSink::on_response_body(id, body, false);
+    }
   }
 
  private:
   Order order_;
+  Bodies bodies_;
 };
 
 std::string ask(std::string_view bytes, const std::vector<std::size_t>& cuts) {
@@ -147,6 +191,7 @@ std::string ask(std::string_view bytes, const std::vector<std::size_t>& cuts) {
   });
   codec.pull(out);
   DAMPER_CHECK(codec.receive(in, sink));
+  if (!codec.failure()) sink.finish();
   return sink.transcript.take();
 }
 
