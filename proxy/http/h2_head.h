@@ -98,6 +98,8 @@ class NameValues {
 class StoredTrailers {
  public:
   StoredTrailers(const Fields& trailers, IndexedNames& indexed);
+  StoredTrailers(const StoredTrailers&) = delete;  // fields_ points into text_
+  StoredTrailers& operator=(const StoredTrailers&) = delete;
 
   const nghttp2_nv* begin() const { return fields_.data(); }
   std::size_t size() const { return fields_.size(); }
